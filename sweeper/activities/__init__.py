@@ -1,0 +1,1 @@
+"""Activities: look, act if not yet done, return a small model."""

@@ -1,0 +1,1 @@
+"""Settings of the service, read once by the cli and passed down."""

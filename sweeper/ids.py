@@ -1,0 +1,77 @@
+"""Names that carry identity: workflow ids, branches, effect keys and signed markers, and the way back.
+
+Rules: DESIGN "Identity and duplicates" as kept in ARCHITECTURE.md. Nothing here is drawn by chance, so asking
+twice for the same run gives the same names.
+"""
+
+import hashlib
+import hmac
+import re
+from urllib.parse import urlsplit
+
+from sweeper.model import RunRef
+
+BRANCH_PREFIX = "sweeper/"
+SWEEP_PREFIX = "sweep-"
+_PUBLIC_HOSTS = frozenset({"github.com", "api.github.com"})
+_MARKER = re.compile(r"<!-- sweeper:(?P<key>[\w./:-]{1,200}) mac=(?P<mac>[0-9a-f]{64}) -->")
+_SUFFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,150}")
+
+
+def sweep_id(run: RunRef, api_url: str, request_id: str | None = None) -> str:
+    """`sweep-<run>-<attempt>` on github.com, `sweep-<host>-<run>-<attempt>` elsewhere; `-m<request>` if asked anew."""
+    host = urlsplit(api_url).hostname or ""
+    parts = [] if host in _PUBLIC_HOSTS else [re.sub(r"[^A-Za-z0-9.]", ".", host)]
+    parts += [str(run.run_id), str(run.run_attempt)]
+    if request_id:
+        parts.append("m" + (request_id if re.fullmatch(r"[A-Za-z0-9]{1,40}", request_id) else _short(request_id)))
+    return SWEEP_PREFIX + "-".join(parts)
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def branch_of(workflow_id: str) -> str:
+    """The proposal's branch: `sweeper/<workflow id without its prefix>`."""
+    return BRANCH_PREFIX + workflow_id.removeprefix(SWEEP_PREFIX)
+
+
+def is_our_branch(branch: str | None) -> bool:
+    """Whether a branch lies in our namespace. CI of such a branch never starts a sweep."""
+    return bool(branch) and str(branch).startswith(BRANCH_PREFIX)
+
+
+def sweep_id_of_branch(branch: str | None) -> str | None:
+    """The sweep a branch of ours belongs to; None for anybody else's branch."""
+    if branch is None or not is_our_branch(branch):
+        return None
+    suffix = branch.removeprefix(BRANCH_PREFIX)
+    return SWEEP_PREFIX + suffix if _SUFFIX.fullmatch(suffix) else None
+
+
+def target_of(head_repository_id: int, branch: str) -> str:
+    """The target (head repository id, branch) a fix is for, as one searchable word."""
+    return f"{head_repository_id}:{branch}"
+
+
+def effect_key(workflow_id: str, step: str, ordinal: int) -> str:
+    """`<workflow id>/<step>/<ordinal>`: the same write asked again has the same key."""
+    return f"{workflow_id}/{step}/{ordinal}"
+
+
+def marker(effect: str, marker_key: bytes, repository_id: int) -> str:
+    """A hidden line for a body: the effect key and an HMAC over (key, repository id): not to be forged or moved."""
+    return f"<!-- sweeper:{effect} mac={_mac(effect, marker_key, repository_id)} -->"
+
+
+def _mac(effect: str, marker_key: bytes, repository_id: int) -> str:
+    return hmac.new(marker_key, f"{effect}\n{repository_id}".encode(), hashlib.sha256).hexdigest()
+
+
+def effect_of_body(body: str | None, marker_key: bytes, repository_id: int) -> str | None:
+    """The effect key of the first marker whose HMAC holds; forged or foreign ones are passed over."""
+    for found in _MARKER.finditer(body or ""):
+        if hmac.compare_digest(found["mac"], _mac(found["key"], marker_key, repository_id)):
+            return found["key"]
+    return None

@@ -1,0 +1,131 @@
+"""An attempt: what the agent did, what the verifier found."""
+
+from enum import StrEnum
+
+from sweeper.model.base import Wire
+from sweeper.model.failure import ArtifactRef
+
+
+class Workspace(Wire):
+    """A fresh checkout of `commit` on one host, in `path` (meaningful on that host alone)."""
+
+    host: str
+    name: str
+    repository_id: int
+    commit: str
+    path: str
+
+
+class CheckResult(Wire):
+    """One run of a check. `limit` names the limit that ended it; then the exit code proves nothing."""
+
+    check: str
+    command: str
+    exit_code: int | None
+    seconds: float
+    limit: str | None = None
+    missing_program: str | None = None
+    excerpt: str = ""
+    output: ArtifactRef | None = None
+    sandbox: str = ""
+
+    @property
+    def is_green(self) -> bool:
+        """Passed by its exit code, within its limits. Texts like "0 failed" decide nothing."""
+        return self.exit_code == 0 and self.limit is None
+
+
+class Patch(Wire):
+    """A commit that holds an attempt's change. `patch_id` is git's: the same change on another base keeps it."""
+
+    commit: str
+    tree: str
+    parent: str
+    patch_id: str
+    files: tuple[str, ...] = ()
+    files_changed: int = 0
+    lines_changed: int = 0
+    bytes_changed: int = 0
+    diff: ArtifactRef | None = None
+
+
+class FixOutcome(StrEnum):
+    """How the agent's run ended, by what it did, not by what it says."""
+
+    EDITED = "edited"
+    NO_CHANGE = "no_change"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+
+
+class FixReport(Wire):
+    """The agent's own account; `summary` is its words (capped, redacted), never a fact of ours."""
+
+    agent: str
+    outcome: FixOutcome
+    summary: str = ""
+    exit_code: int | None = None
+    seconds: float = 0.0
+    log: ArtifactRef | None = None
+
+
+class VerdictKind(StrEnum):
+    """What the verifier found."""
+
+    FIXED = "fixed"
+    NOT_FIXED = "not_fixed"
+    WORSE = "worse"
+    TAMPERED = "tampered"
+    NOT_REPRODUCED = "not_reproduced"
+    FLAKY = "flaky"
+    UNVERIFIABLE = "unverifiable"
+
+
+class Severity(StrEnum):
+    """Whether a finding stops the proposal or is shown to the reviewer."""
+
+    REJECT = "reject"
+    SHOW = "show"
+
+
+class Finding(Wire):
+    """Something the verifier noticed about a patch."""
+
+    name: str
+    place: str
+    severity: Severity
+    detail: str = ""
+
+
+class Verdict(Wire):
+    """The proof or its absence: `red` before the patch, `green` after it, on a tree no agent has touched."""
+
+    kind: VerdictKind
+    reason: str = ""
+    red: tuple[CheckResult, ...] = ()
+    green: tuple[CheckResult, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    tree: str = ""
+    patch_id: str = ""
+
+
+class Reproduction(Wire):
+    """The checks run on the tested tree before any patch. `problem` set: nothing could be concluded."""
+
+    results: tuple[CheckResult, ...] = ()
+    problem: str | None = None
+
+    @property
+    def is_red(self) -> bool:
+        """At least one check failed by its own exit code."""
+        return any(not result.is_green and result.limit is None for result in self.results)
+
+
+class AttemptResult(Wire):
+    """One agent try from start to verdict. `patch` None: nothing to verify."""
+
+    n: int
+    agent: str
+    fix: FixReport
+    patch: Patch | None = None
+    verdict: Verdict

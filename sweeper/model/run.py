@@ -1,0 +1,75 @@
+"""The failing run, as GitHub reports it, and what asked for a sweep."""
+
+from enum import StrEnum
+
+from sweeper.model.base import Instant, Wire
+
+
+class RunRef(Wire):
+    """One workflow run attempt. The ids identify it; the name may change by a rename."""
+
+    repository: str
+    repository_id: int
+    run_id: int
+    run_attempt: int = 1
+
+
+class TriggerSource(StrEnum):
+    """Which door a request for a sweep came through."""
+
+    WORKFLOW_RUN = "workflow_run"
+    DISPATCH = "repository_dispatch"
+    CLI = "cli"
+
+
+class Trigger(Wire):
+    """What asked for a sweep. `request_id` tells one manual request from the next."""
+
+    source: TriggerSource
+    request_id: str | None = None
+    actor: str | None = None
+    reason: str = ""
+
+
+class StepFacts(Wire):
+    """One step of a job."""
+
+    number: int
+    name: str
+    conclusion: str | None = None
+
+
+class JobFacts(Wire):
+    """One job of a run attempt."""
+
+    id: int
+    name: str
+    conclusion: str | None = None
+    steps: tuple[StepFacts, ...] = ()
+
+    def failing_step(self) -> StepFacts | None:
+        """The first step that failed; None when the job died without naming one."""
+        return next((step for step in self.steps if step.conclusion in ("failure", "timed_out")), None)
+
+
+class RunFacts(Wire):
+    """A run re-read through the API, with the branch it was for. `branch_head` None: the branch is gone."""
+
+    run: RunRef
+    status: str
+    conclusion: str | None
+    event: str
+    workflow_name: str = ""
+    workflow_path: str = ""
+    head_sha: str
+    head_branch: str | None
+    head_repository: str | None = None
+    head_repository_id: int | None = None
+    branch_head: str | None = None
+    html_url: str = ""
+    created_at: Instant
+
+    @property
+    def is_fork(self) -> bool:
+        """Whether the code comes from another repository than the one the run belongs to."""
+        return self.head_repository_id != self.run.repository_id

@@ -1,0 +1,193 @@
+"""The sweep: its input, the state that survives continue-as-new, and how it shows itself."""
+
+from datetime import timedelta
+from enum import StrEnum
+
+from pydantic import Field
+
+from sweeper.model.base import Instant, Wire
+from sweeper.model.failure import CheckPlan, Diagnosis, Evidence
+from sweeper.model.fix import AttemptResult, Reproduction
+from sweeper.model.proposal import Effect, Proposal
+from sweeper.model.run import RunFacts, RunRef, Trigger
+
+WORKFLOW_VERSION = 1
+VERIFIER_VERSION = 1
+
+
+class Step(StrEnum):
+    """Where a sweep is (`current_step`)."""
+
+    ADMIT = "admit"
+    COLLECT = "collect"
+    DIAGNOSE = "diagnose"
+    ENTER = "enter"
+    PREPARE = "prepare"
+    REPRODUCE = "reproduce"
+    FIX = "fix"
+    VERIFY = "verify"
+    PROPOSE = "propose"
+    AWAIT_REVIEW = "await_review"
+    REVALIDATE = "revalidate"
+    MERGE = "merge"
+    WATCH = "watch"
+    COMPENSATE = "compensate"
+    DONE = "done"
+
+
+class Outcome(StrEnum):
+    """How a sweep ended."""
+
+    MERGED = "merged"
+    CLOSED = "closed"
+    REJECTED = "rejected"
+    HEALED = "healed"
+    SUPERSEDED = "superseded"
+    JOINED = "joined"
+    MUTED = "muted"
+    EXPIRED = "expired"
+    FLAKY = "flaky"
+    INFRASTRUCTURE = "infrastructure"
+    OUTSIDE_CODE = "outside_code"
+    ALREADY_FIXED_ELSEWHERE = "already_fixed_elsewhere"
+    NOT_REPRODUCED = "not_reproduced"
+    UNVERIFIABLE = "unverifiable"
+    ESCALATED = "escalated"
+    LEFT_TO_HUMAN = "left_to_human"
+    CANCELLED = "cancelled"
+
+
+class MergeMode(StrEnum):
+    """Who merges an approved proposal."""
+
+    HAND_OVER = "hand_over"
+    MERGE = "merge"
+
+
+class Limits(Wire):
+    """The largest change that may be proposed without a human asking for it."""
+
+    files: int = 20
+    lines: int = 500
+    bytes: int = 1_000_000
+
+
+class Timeouts(Wire):
+    """Bounds of activities and waits. They are input, so a running sweep keeps its own and tests can be quick."""
+
+    read: timedelta = timedelta(seconds=30)
+    write: timedelta = timedelta(seconds=60)
+    git: timedelta = timedelta(minutes=5)
+    check: timedelta = timedelta(minutes=15)
+    agent: timedelta = timedelta(minutes=30)
+    heartbeat: timedelta = timedelta(seconds=5)
+    retry_first: timedelta = timedelta(seconds=1)
+    give_up: timedelta = timedelta(hours=1)
+    host_queue: timedelta = timedelta(minutes=2)
+    rate_limit_total: timedelta = timedelta(hours=6)
+    history_events: int = 1000
+
+
+class SweepSettings(Wire):
+    """What a sweep may do; taken from the service's configuration when it starts."""
+
+    agents: tuple[str, ...] = ("autofix",)
+    max_attempts: int = Field(default=3, ge=1)
+    merge_mode: MergeMode = MergeMode.HAND_OVER
+    evidence_ttl: timedelta = timedelta(hours=24)
+    proposal_ttl: timedelta = timedelta(days=7)
+    poll_interval: timedelta = timedelta(minutes=15)
+    checks_grace: timedelta = timedelta(minutes=2)
+    report_only: bool = False
+    checks: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    timeouts: Timeouts = Timeouts()
+
+    def agent_for(self, attempt: int) -> str:
+        """The chain gives one agent per attempt; the last one keeps trying."""
+        return self.agents[min(attempt, len(self.agents)) - 1]
+
+
+class WaitingFor(Wire):
+    """A named, bounded wait."""
+
+    what: str
+    since: Instant
+    until: Instant
+
+
+class PendingAction(Wire):
+    """The write or tool call under way; `idempotency_key` is its effect key."""
+
+    tool: str
+    arguments_hash: str
+    idempotency_key: str
+
+
+class Budget(Wire):
+    """What is left to spend."""
+
+    attempts_remaining: int
+
+
+class SweepState(Wire):
+    """All a sweep remembers; carried whole through continue-as-new. Digests and ids, no big texts."""
+
+    step: Step = Step.ADMIT
+    started_at: Instant
+    facts: RunFacts | None = None
+    diagnosis: Diagnosis | None = None
+    plan: CheckPlan | None = None
+    reproduction: Reproduction | None = None
+    evidence: tuple[Evidence, ...] = ()
+    host: str | None = None
+    attempts: tuple[AttemptResult, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    proposal: Proposal | None = None
+    verified_target: str | None = None
+    handled_reviews: tuple[int, ...] = ()
+    expires_at: Instant | None = None
+    triggers: tuple[Trigger, ...] = ()
+    write_counts: dict[str, int] = {}
+    seconds: dict[str, float] = {}
+    cancel_reason: str | None = None
+
+
+class SweepInput(Wire):
+    """The workflow's argument. `state` is set only by continue-as-new."""
+
+    run: RunRef
+    trigger: Trigger
+    settings: SweepSettings = SweepSettings()
+    state: SweepState | None = None
+
+
+class SweepResult(Wire):
+    """How a sweep ended: one outcome, one sentence, and the record it stands on."""
+
+    outcome: Outcome
+    reason: str
+    state: SweepState
+
+
+class Checkpoint(Wire):
+    """What a sweep says of itself at each step change, as workflow memo: small, no secret, readable with no worker.
+
+    `artifacts` maps kind to digest. The published schema is `Checkpoint.model_json_schema()`.
+    """
+
+    run: RunRef
+    workflow_version: int
+    current_step: Step
+    goal: str
+    artifacts: dict[str, str] = {}
+    pending_action: PendingAction | None = None
+    budget: Budget
+    last_evidence_version: int = 0
+    waiting_for: WaitingFor | None = None
+    outcome: Outcome | None = None
+    reason: str = ""
+    branch: str = ""
+    proposal: int | None = None
+    proposal_url: str | None = None
+    updated_at: Instant

@@ -1,0 +1,1 @@
+"""The workflows decide and wait; nothing else."""
