@@ -6,6 +6,7 @@ in sweeper.model.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
@@ -287,6 +288,19 @@ class Artifacts(Protocol):
     async def get(self, ref: ArtifactRef) -> bytes:
         """Raises NotFound, or Bug if the bytes do not match the digest."""
         ...
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What the activities of one process stand on, chosen once by the cli."""
+
+    code_host: CodeHost
+    workspaces: Workspaces
+    sandbox: Sandbox
+    agents: Mapping[str, FixAgent]
+    artifacts: Artifacts
+    author_name: str = "ci-sweeper[bot]"
+    author_email: str = "ci-sweeper[bot]@users.noreply.github.com"
 
 
 class SweepView(Strict):

@@ -105,6 +105,7 @@ class ReproduceRequest(Wire):
 
     workspace: Workspace
     plan: CheckPlan
+    check_timeout: timedelta
 
 
 class AttemptRequest(Wire):
@@ -143,6 +144,7 @@ class VerifyRequest(Wire):
     plan: CheckPlan
     reproduction: Reproduction
     limits: Limits
+    check_timeout: timedelta
 
 
 class RevalidateRequest(Wire):

@@ -48,7 +48,7 @@ class Check(Wire):
     command: str
     job: str = ""
     step: str = ""
-    shell: str = "bash"
+    shell: str = "default"
     working_directory: str = "."
     env: dict[str, str] = {}
 

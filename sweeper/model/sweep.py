@@ -6,7 +6,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from sweeper.model.base import Instant, Wire
-from sweeper.model.failure import CheckPlan, Diagnosis, Evidence
+from sweeper.model.failure import CheckPlan, Diagnosis, Evidence, JobEvidence
 from sweeper.model.fix import AttemptResult, Reproduction
 from sweeper.model.proposal import Effect, Proposal
 from sweeper.model.run import RunFacts, RunRef, Trigger
@@ -73,7 +73,10 @@ class Limits(Wire):
 
 
 class Timeouts(Wire):
-    """Bounds of activities and waits. They are input, so a running sweep keeps its own and tests can be quick."""
+    """Bounds of activities and waits. They are input, so a running sweep keeps its own and tests can be quick.
+
+    `tries` bounds retries by count, not by time: an hour without any worker must not use them up.
+    """
 
     read: timedelta = timedelta(seconds=30)
     write: timedelta = timedelta(seconds=60)
@@ -82,7 +85,7 @@ class Timeouts(Wire):
     agent: timedelta = timedelta(minutes=30)
     heartbeat: timedelta = timedelta(seconds=5)
     retry_first: timedelta = timedelta(seconds=1)
-    give_up: timedelta = timedelta(hours=1)
+    tries: int = 60
     host_queue: timedelta = timedelta(minutes=2)
     rate_limit_total: timedelta = timedelta(hours=6)
     history_events: int = 1000
@@ -144,7 +147,10 @@ class SweepState(Wire):
     attempts: tuple[AttemptResult, ...] = ()
     effects: tuple[Effect, ...] = ()
     proposal: Proposal | None = None
+    pushed_at: Instant | None = None
     verified_target: str | None = None
+    intended: tuple[str, ...] = ()
+    jobs: tuple[JobEvidence, ...] = ()
     handled_reviews: tuple[int, ...] = ()
     expires_at: Instant | None = None
     triggers: tuple[Trigger, ...] = ()

@@ -1,0 +1,53 @@
+"""Activities that write to GitHub. Each looks by natural key first (the CodeHost port's contract), so a repeat after
+a lost answer finds what the first try did and answers `deduplicated`.
+"""
+
+from temporalio import activity
+
+from sweeper.activities import names
+from sweeper.errors import Bug
+from sweeper.model import Effect
+from sweeper.policy.rendering import HowToAnswer, body, title
+from sweeper.ports import NewPull, OpenedPull, Ports
+
+
+class ProposalActivities:
+    """The proposal's life on GitHub."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._code_host = ports.code_host
+
+    @activity.defn(name=names.OPEN_PROPOSAL.name)
+    async def open_proposal(self, request: names.ProposeRequest) -> OpenedPull:
+        """One open pull request for our branch. Safe twice: found by its head and signed marker."""
+        patch = request.attempt.patch
+        if patch is None or request.facts.head_branch is None:
+            raise Bug("A proposal without a patch or without a target was asked for; please report this.")
+        answer = HowToAnswer(request.expires_in, request.merges_itself)
+        return await self._code_host.open_pull(
+            NewPull(
+                run=request.facts.run,
+                branch=request.branch,
+                base=request.facts.head_branch,
+                head_sha=patch.commit,
+                title=title(request.diagnosis),
+                body=body(request.facts, request.diagnosis, request.reproduction, request.attempt, answer),
+                patch_id=patch.patch_id,
+                effect_key=request.effect_key,
+            )
+        )
+
+    @activity.defn(name=names.COMMENT.name)
+    async def comment(self, request: names.CommentRequest) -> Effect:
+        """One comment per effect key. Safe twice: found by its signed marker."""
+        return await self._code_host.comment(request.pull, request.body, request.effect_key)
+
+    @activity.defn(name=names.CLOSE_PROPOSAL.name)
+    async def close_proposal(self, request: names.CloseRequest) -> Effect:
+        """Closed, if it is ours and was open. Safe twice: reads the state first."""
+        return await self._code_host.close_pull(request.pull, request.effect_key)
+
+    @activity.defn(name=names.MERGE.name)
+    async def merge(self, request: names.MergeRequest) -> Effect:
+        """Merged at exactly that head. Safe twice: merged already is an answer."""
+        return await self._code_host.merge_pull(request.pull, request.head_sha, request.effect_key)

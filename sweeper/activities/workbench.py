@@ -1,0 +1,191 @@
+"""Activities on the sweep's host: worktree, agent, verifier, git push. They run on that host's own queue.
+
+Safe twice: workspaces are destroyed and made anew; a recorded attempt is answered from its commit; pushes and
+deletions look at the remote first and compare with the commit they meant.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from temporalio import activity
+
+from sweeper.activities import names
+from sweeper.activities.checks import CheckRunner
+from sweeper.errors import BadInput, PolicyDenied
+from sweeper.model import (
+    CheckResult,
+    CommitMeta,
+    Effect,
+    Finding,
+    FixOutcome,
+    FixReport,
+    JobEvidence,
+    Patch,
+    Reproduction,
+    Severity,
+    Verdict,
+    VerdictKind,
+    Workspace,
+)
+from sweeper.policy.joblog import excerpt, failing_section
+from sweeper.policy.limits import findings
+from sweeper.policy.redaction import redact, redact_text
+from sweeper.policy.rendering import commit_message
+from sweeper.ports import Ports, TaskFile
+
+
+class WorkbenchActivities:
+    """Everything that needs the host's disk."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._code_host = ports.code_host
+        self._workspaces = ports.workspaces
+        self._checks = CheckRunner(ports.sandbox, ports.artifacts)
+        self._agents = ports.agents
+        self._artifacts = ports.artifacts
+        self._author = (ports.author_name, ports.author_email)
+
+    @activity.defn(name=names.PREPARE.name)
+    async def prepare(self, request: names.PrepareRequest) -> Workspace:
+        """A fresh worktree of the failing commit."""
+        facts = request.facts
+        access = await self._code_host.git_access(facts.run.repository)
+        await self._workspaces.fetch(facts.run.repository_id, [facts.head_sha], access)
+        return await self._workspaces.create(facts.run.repository_id, request.sweep, facts.head_sha)
+
+    @activity.defn(name=names.REPRODUCE.name)
+    async def reproduce(self, request: names.ReproduceRequest) -> Reproduction:
+        """The checks on the untouched tree: they have to be red, or there is nothing to fix here."""
+        results = await self._checks.run_all(request.plan, request.workspace, request.check_timeout)
+        return Reproduction(results=results, problem=self._checks.problem(results))
+
+    @activity.defn(name=names.FIX.name)
+    async def fix(self, request: names.AttemptRequest) -> names.FixAnswer:
+        """One agent try; its tree becomes a commit at `refs/sweeper/<sweep>/<n>`, from which a repeat is answered."""
+        agent = self._agents.get(request.agent)
+        if agent is None:
+            raise BadInput(f"Agent {request.agent!r} is not set up here; list it in SWEEPER_AGENTS and restart.")
+        repository_id = request.facts.run.repository_id
+        ref = f"refs/sweeper/{request.sweep}/{request.n}"
+        if recorded := await self._workspaces.recorded(repository_id, ref):
+            report = FixReport(agent=request.agent, outcome=FixOutcome.EDITED, summary="recorded by an earlier try")
+            return names.FixAnswer(report=report, patch=await self._with_diff(repository_id, recorded))
+        workspace = await self._workspaces.create(repository_id, f"{request.sweep}.fix{request.n}", request.base)
+        report = await agent.fix(await self._task(request), workspace, request.agent_timeout)
+        if report.outcome is not FixOutcome.EDITED:
+            return names.FixAnswer(report=report)
+        try:
+            patch = await self._workspaces.snapshot(workspace, self._meta(request), ref)
+        except PolicyDenied as denied:
+            refused = report.model_copy(update={"outcome": FixOutcome.FAILED, "summary": str(denied)})
+            return names.FixAnswer(report=refused)
+        if patch is None:
+            return names.FixAnswer(report=report.model_copy(update={"outcome": FixOutcome.NO_CHANGE}))
+        return names.FixAnswer(report=report, patch=await self._with_diff(repository_id, patch))
+
+    async def _with_diff(self, repository_id: int, patch: Patch) -> Patch:
+        diff = await self._workspaces.diff(repository_id, patch.parent, patch.commit)
+        return patch.model_copy(update={"diff": await self._artifacts.put(redact(diff))})
+
+    def _meta(self, request: names.AttemptRequest) -> CommitMeta:
+        message = commit_message(request.sweep, request.n, request.agent, request.facts, request.diagnosis)
+        name, email = self._author
+        return CommitMeta(message=message, name=name, email=email, date=_fixed_date(request))
+
+    async def _task(self, request: names.AttemptRequest) -> TaskFile:
+        return TaskFile(
+            sweep=request.sweep,
+            attempt=request.n,
+            repository=request.facts.run.repository,
+            failing_sha=request.facts.head_sha,
+            diagnosis=request.diagnosis,
+            excerpts={item.job.name: await self._excerpt(item) for item in request.jobs},
+            check_plan=request.plan,
+            previous_verdict=request.previous,
+            review_comments=request.review_comments,
+        )
+
+    async def _excerpt(self, item: JobEvidence) -> str:
+        if item.log is None:
+            return f"(no log: {item.log_missing})"
+        log = await self._artifacts.get(item.log)
+        return excerpt("\n".join(failing_section(log)).encode())
+
+    @activity.defn(name=names.VERIFY.name)
+    async def verify(self, request: names.VerifyRequest) -> Verdict:
+        """Green twice, each time in a fresh worktree of the commit that no agent has run in."""
+        found = findings(request.patch, request.limits)
+        if any(finding.severity is Severity.REJECT for finding in found):
+            reason = "; ".join(f"{f.name}: {f.place} ({f.detail})" for f in found)
+            return _verdict(request, VerdictKind.TAMPERED, reason, (), found)
+        green: tuple[CheckResult, ...] = ()
+        for round_number in (1, 2):
+            workspace = await self._workspaces.create(request.repository_id, request.name, request.commit)
+            results = await self._checks.run_all(request.plan, workspace, request.check_timeout)
+            if problem := self._checks.problem(results):
+                return _verdict(request, VerdictKind.UNVERIFIABLE, problem, green + results, found)
+            green += results
+            if red := [result for result in results if not result.is_green]:
+                kind = VerdictKind.NOT_FIXED if round_number == 1 else VerdictKind.FLAKY
+                return _verdict(request, kind, _still_red(red), green, found)
+        return _verdict(request, VerdictKind.FIXED, "", green, found)
+
+    @activity.defn(name=names.REVALIDATE.name)
+    async def revalidate(self, request: names.RevalidateRequest) -> Verdict:
+        """The same proof on the merge of the proposal with the target as it is now."""
+        run = request.facts.run
+        access = await self._code_host.git_access(run.repository)
+        await self._workspaces.fetch(run.repository_id, [request.target_head], access)
+        merged = await self._workspaces.merge(run.repository_id, request.target_head, request.verify.commit)
+        if merged is None:
+            return _verdict(request.verify, VerdictKind.NOT_FIXED, "it conflicts with the target as it is now", (), ())
+        return await self.verify(request.verify.model_copy(update={"commit": merged}))
+
+    @activity.defn(name=names.PUSH_BRANCH.name)
+    async def push_branch(self, request: names.PushRequest) -> Effect:
+        """Our branch at exactly this commit; anybody else's commit on it is never overwritten."""
+        access = await self._code_host.git_access(request.run.repository)
+        return await self._workspaces.push(
+            request.run.repository_id, request.branch, request.commit, request.expected, access, request.effect_key
+        )
+
+    @activity.defn(name=names.DELETE_BRANCH.name)
+    async def delete_branch(self, request: names.DeleteBranchRequest) -> Effect:
+        """Gone, if it still was ours."""
+        access = await self._code_host.git_access(request.run.repository)
+        return await self._workspaces.delete_branch(
+            request.run.repository_id, request.branch, request.ours, access, request.effect_key
+        )
+
+    @activity.defn(name=names.DISCARD.name)
+    async def discard(self, request: names.DiscardRequest) -> names.Nothing:
+        """No worktree and no ref of the sweep is left on this host."""
+        await self._workspaces.discard(request.repository_id, request.sweep)
+        return names.Nothing()
+
+
+def _fixed_date(request: names.AttemptRequest) -> datetime:
+    """The failing run's own time: the same on every retry, so the same tree is the same commit."""
+    return request.facts.created_at
+
+
+def _still_red(red: Sequence[CheckResult]) -> str:
+    return redact_text("; ".join(f"check {result.check!r} ended with exit code {result.exit_code}" for result in red))
+
+
+def _verdict(
+    request: names.VerifyRequest,
+    kind: VerdictKind,
+    reason: str,
+    green: tuple[CheckResult, ...],
+    found: tuple[Finding, ...],
+) -> Verdict:
+    return Verdict(
+        kind=kind,
+        reason=reason,
+        red=tuple(result for result in request.reproduction.results if not result.is_green),
+        green=green,
+        findings=found,
+        tree=request.patch.tree,
+        patch_id=request.patch.patch_id,
+    )

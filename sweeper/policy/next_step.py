@@ -1,0 +1,91 @@
+"""What to do about a proposal, given the world as it is now. Pure, so a table of worlds is its test."""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sweeper.model import ChecksState, MergeMode, Outcome, Proposal, Review, Wire, World
+from sweeper.model.base import Instant
+from sweeper.policy.review import judge
+
+
+class Act(StrEnum):
+    """The next move."""
+
+    WAIT = "wait"
+    END = "end"
+    FIX_AGAIN = "fix_again"
+    MERGE = "merge"
+
+
+class Decision(Wire):
+    """A move with its reason. END carries an outcome, FIX_AGAIN the review; WAIT names what for and may ask for an
+    early look at `look_at`."""
+
+    act: Act
+    reason: str
+    outcome: Outcome | None = None
+    review: Review | None = None
+    look_at: Instant | None = None
+
+
+class Watch(Wire):
+    """What a sweep knows of its open proposal."""
+
+    proposal: Proposal
+    pushed_at: Instant
+    expires_at: Instant
+    handled_reviews: tuple[int, ...] = ()
+    mode: MergeMode
+    checks_grace: timedelta
+
+
+def decide(watch: Watch, world: World, now: datetime) -> Decision:
+    """Endings first, then what a human said, then whether acting is allowed."""
+    return _ended(watch, world, now) or _spoken(watch, world, now)
+
+
+def _end(outcome: Outcome, reason: str) -> Decision:
+    return Decision(act=Act.END, outcome=outcome, reason=reason)
+
+
+def _ended(watch: Watch, world: World, now: datetime) -> Decision | None:
+    ours = watch.proposal.head_sha
+    if world.merged:
+        return _end(Outcome.MERGED, f"merged by {world.merged_by or 'somebody'}")
+    if world.branch_sha is not None and world.branch_sha != ours:
+        return _end(Outcome.LEFT_TO_HUMAN, "somebody pushed to the proposal's branch")
+    if world.state == "closed":
+        return _end(Outcome.CLOSED, f"closed by {world.closed_by or 'somebody'}")
+    if world.branch_sha is None:
+        return _end(Outcome.CLOSED, "the proposal's branch was deleted")
+    if world.target_head is None:
+        return _end(Outcome.CLOSED, "the target branch is gone")
+    if world.run_green_later:
+        return _end(Outcome.FLAKY, "the failing run passed on the same commit later")
+    if now >= watch.expires_at:
+        return _end(Outcome.EXPIRED, "nobody decided in time")
+    return None
+
+
+def _spoken(watch: Watch, world: World, now: datetime) -> Decision:
+    said = judge(world.reviews, watch.proposal.head_sha, world.author, watch.handled_reviews)
+    if said.request is not None:
+        return Decision(act=Act.FIX_AGAIN, reason=f"{said.request.user} requested changes", review=said.request)
+    if said.approval is None:
+        return Decision(act=Act.WAIT, reason="review")
+    if watch.mode is MergeMode.HAND_OVER:
+        return Decision(act=Act.WAIT, reason="a human's merge", review=said.approval)
+    return _may_merge(watch, world, said.approval, now)
+
+
+def _may_merge(watch: Watch, world: World, approval: Review, now: datetime) -> Decision:
+    if world.head_sha != watch.proposal.head_sha:
+        return Decision(act=Act.WAIT, reason="GitHub to show the pushed head", review=approval)
+    match world.checks:
+        case ChecksState.PENDING:
+            return Decision(act=Act.WAIT, reason="checks to finish", review=approval)
+        case ChecksState.RED:
+            return Decision(act=Act.WAIT, reason="checks to become green", review=approval)
+        case ChecksState.NONE if now < (grace_ends := watch.pushed_at + watch.checks_grace):
+            return Decision(act=Act.WAIT, reason="checks to start", review=approval, look_at=grace_ends)
+    return Decision(act=Act.MERGE, reason=f"approved by {approval.user}", review=approval)

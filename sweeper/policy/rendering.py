@@ -1,0 +1,212 @@
+"""Every text of ours that people read on GitHub: titles, bodies, comments, commit messages.
+
+Facts come from records. Foreign text (logs, names, an agent's words) is data: it appears only in code, where
+mentions, references, closing words and HTML have no effect, and is redacted before it gets here.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+
+from sweeper.model import (
+    VERIFIER_VERSION,
+    WORKFLOW_VERSION,
+    AttemptResult,
+    CheckResult,
+    Diagnosis,
+    Outcome,
+    Reproduction,
+    RunFacts,
+    Severity,
+)
+from sweeper.policy.redaction import redact_text
+
+_SUBJECT_UNSAFE = re.compile(r"[^\w .,:()/+-]")
+_MAX_NAME = 60
+
+
+def code(text: str) -> str:
+    """Foreign text on one line, as inline code."""
+    flat = " ".join(redact_text(text).split())[:200].replace("`", "'")
+    return f"`{flat}`" if flat else "`-`"
+
+
+def fenced(text: str) -> str:
+    """Foreign text as a code block whose fence it cannot close."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{redact_text(text).rstrip()}\n{fence}"
+
+
+def _folded(summary: str, text: str) -> str:
+    return f"<details><summary>{summary}</summary>\n\n{fenced(text)}\n\n</details>" if text.strip() else ""
+
+
+def _plain(name: str) -> str:
+    """Foreign text in a title or subject: only letters, digits and harmless punctuation."""
+    return _SUBJECT_UNSAFE.sub("", redact_text(name))[:_MAX_NAME].strip() or "a job"
+
+
+def title(diagnosis: Diagnosis) -> str:
+    """Title of the proposal and subject of its commit."""
+    jobs = " and ".join(_plain(job) for job in diagnosis.jobs[:2]) or _plain(diagnosis.job)
+    more = f" and {len(diagnosis.jobs) - 2} more" if len(diagnosis.jobs) > 2 else ""
+    kind = "" if diagnosis.failure_class == "unknown" else f"{diagnosis.failure_class} "
+    return f"Fix {kind}failure in {jobs}{more}"
+
+
+def commit_message(sweep: str, attempt: int, agent: str, facts: RunFacts, diagnosis: Diagnosis) -> str:
+    """Subject and trailers; the trailers lead back from any clone to the run and the sweep."""
+    return (
+        f"{title(diagnosis)}\n\n"
+        f"Sweeper-Run: {facts.run.repository_id}/{facts.run.run_id}/{facts.run.run_attempt}\n"
+        f"Sweeper-Sweep: {sweep}\n"
+        f"Sweeper-Attempt: {attempt}\n"
+        f"Sweeper-Agent: {_plain(agent)}\n"
+    )
+
+
+def body(
+    facts: RunFacts, diagnosis: Diagnosis, reproduction: Reproduction, attempt: AttemptResult, answer: "HowToAnswer"
+) -> str:
+    """The proposal's body: what failed, the proof red -> green, how to answer."""
+    return "\n\n".join(
+        part
+        for part in (
+            _what_failed(facts, diagnosis),
+            _proof(facts, reproduction, attempt),
+            _change(attempt),
+            answer.text(),
+            _fine_print(attempt),
+        )
+        if part
+    )
+
+
+def _what_failed(facts: RunFacts, diagnosis: Diagnosis) -> str:
+    run = f"[run {facts.run.run_id}, attempt {facts.run.run_attempt}]({facts.html_url})"
+    jobs = ", ".join(code(job) for job in diagnosis.jobs)
+    workflow = code(facts.workflow_name or facts.workflow_path)
+    branch = code(facts.head_branch or "")
+    lines = [
+        "### What failed",
+        f"Jobs {jobs} of {workflow} in {run}, on {branch} at `{facts.head_sha[:12]}`. "
+        f"Judged as **{diagnosis.failure_class}**: {code('; '.join(diagnosis.reasons))}.",
+        _folded("Lines that led there", "\n".join(diagnosis.error_lines)),
+    ]
+    return "\n\n".join(line for line in lines if line)
+
+
+def _proof(facts: RunFacts, reproduction: Reproduction, attempt: AttemptResult) -> str:
+    rows = ["### Proof: red before, green after", "| check | before | after |", "|---|---|---|"]
+    names = list(dict.fromkeys(result.check for result in reproduction.results))
+    for name in names:
+        red = [result for result in reproduction.results if result.check == name]
+        green = [result for result in attempt.verdict.green if result.check == name]
+        command = (red or green)[0].command.splitlines()[0]
+        rows.append(f"| {code(command).replace('|', '/')} | {_ending(red)} | {_ending(green)} |")
+    table = rows[0] + "\n\n" + "\n".join(rows[1:])
+    where = (
+        f"Before: tree of `{facts.head_sha[:12]}`, untouched. After: tree `{attempt.verdict.tree[:12]}` in a fresh "
+        f"worktree no agent has run in, each check twice. Patch id `{attempt.verdict.patch_id[:12]}`."
+    )
+    outputs = [_folded(f"Before: {_plain(r.check)}", r.excerpt) for r in reproduction.results if not r.is_green]
+    outputs += [_folded(f"After: {_plain(r.check)}", r.excerpt) for r in _last_of_each(attempt.verdict.green)]
+    return "\n\n".join([table, where, *(output for output in outputs if output)])
+
+
+def _last_of_each(results: Sequence[CheckResult]) -> Sequence[CheckResult]:
+    return list({result.check: result for result in results}.values())
+
+
+def _ending(results: Sequence[CheckResult]) -> str:
+    if not results:
+        return "not run"
+    sign = "🟢" if all(result.is_green for result in results) else "🔴"
+    ends = ", ".join(str(r.limit or f"exit {r.exit_code}") for r in results)
+    return f"{sign} {ends} ({sum(r.seconds for r in results):.1f} s)"
+
+
+def _change(attempt: AttemptResult) -> str:
+    patch = attempt.patch
+    if patch is None:
+        return ""
+    files = ", ".join(code(path) for path in patch.files[:10])
+    more = f" and {patch.files_changed - 10} more" if patch.files_changed > 10 else ""
+    lines = [
+        "### Change",
+        f"{patch.files_changed} file(s), {patch.lines_changed} line(s): {files}{more}. "
+        f"Attempt {attempt.n}, agent {code(attempt.agent)}.",
+        _folded("The agent's own words (not checked)", attempt.fix.summary),
+    ]
+    shown = [f for f in attempt.verdict.findings if f.severity is Severity.SHOW]
+    lines += [f"- Please look: {code(f.name)} at {code(f.place)} {code(f.detail)}" for f in shown]
+    return "\n\n".join(line for line in lines if line)
+
+
+class HowToAnswer:
+    """The paragraph that says what a reviewer's word will do."""
+
+    def __init__(self, expires_in: timedelta, merges_itself: bool) -> None:
+        self._expires_in = expires_in
+        self._merges_itself = merges_itself
+
+    def text(self) -> str:
+        """One line per possible answer."""
+        approve = (
+            "it is checked again against the branch as it is then, and merged"
+            if self._merges_itself
+            else ("then merge it when you like")
+        )
+        return (
+            "### How to answer\n\n"
+            f"- **Approve** this head: {approve}.\n"
+            "- **Request changes**: your text goes into one more attempt, pushed to this branch.\n"
+            "- **Close**: everything of ours is cleaned up.\n"
+            f"- No answer within {_span(self._expires_in)}: it closes itself and says so."
+        )
+
+
+def _span(span: timedelta) -> str:
+    seconds = int(span.total_seconds())
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= size:
+            count = seconds // size
+            return f"{count} {unit}{'s' if count != 1 else ''}"
+    return f"{seconds} seconds"
+
+
+def _fine_print(attempt: AttemptResult) -> str:
+    sandboxes = sorted({result.sandbox for result in attempt.verdict.green})
+    loud = " **The checks ran without a sandbox.**" if "none" in sandboxes else ""
+    return (
+        f"<sub>Sandbox {code(', '.join(sandboxes))}, workflow {WORKFLOW_VERSION}, verifier {VERIFIER_VERSION}. "
+        f"Not checked: whether the change is what you want. Tests run in the judged code's own process, so a human "
+        f"has the last word.{loud}</sub>"
+    )
+
+
+_FAREWELL = {
+    Outcome.EXPIRED: "Closed because nobody answered in time; re-run the failing run to ask again.",
+    Outcome.CANCELLED: "Closed because the sweep was cancelled.",
+    Outcome.CLOSED: "Cleaned up after this was closed.",
+    Outcome.FLAKY: "Closed because the failing run passed on the same commit later: it looks flaky, not broken.",
+    Outcome.SUPERSEDED: "Closed because the branch has moved on.",
+    Outcome.ESCALATED: "Closed because no further attempt is left; a human has to take it from here.",
+    Outcome.LEFT_TO_HUMAN: "Somebody pushed to this branch, so it is yours now. The proof above is for {head} only.",
+}
+
+
+def farewell(outcome: Outcome, reason: str, head: str) -> str:
+    """The one sentence a proposal ends with."""
+    said = _FAREWELL.get(outcome, f"Closed: {outcome}.").format(head=f"`{head[:12]}`")
+    return f"{said}\n\nReason: {code(reason)}"
+
+
+def answered_request(attempt: AttemptResult, reviewer: str | None) -> str:
+    """The reply after a request for changes was worked in."""
+    commit = attempt.patch.commit[:12] if attempt.patch else "none"
+    return (
+        f"Done as {code(reviewer or 'the reviewer')} asked, in `{commit}` "
+        f"(attempt {attempt.n}, agent {code(attempt.agent)}); verified green again. Please look at the new head."
+    )
