@@ -4,6 +4,9 @@ from enum import StrEnum
 
 from sweeper.model.base import Instant, Wire
 
+FAILING_CONCLUSIONS = frozenset({"failure", "timed_out", "startup_failure"})
+"""What starts a sweep. Cancelled runs are mostly superseded by a newer push; values of the future start nothing."""
+
 
 class RunRef(Wire):
     """One workflow run attempt. The ids identify it; the name may change by a rename."""
