@@ -1,1 +1,146 @@
-"""Workers: what a process of ours polls for, and how its errors reach the workflow."""
+"""Workers: what a process of ours polls for, and how its errors reach the workflow.
+
+Two queues: `sweeper` for workflows and everything any host can do, `host-<id>` for what needs this host's disk.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.exceptions import ApplicationError
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from sweeper.activities import names
+from sweeper.activities.evidence import EvidenceActivities
+from sweeper.activities.proposal import ProposalActivities
+from sweeper.activities.workbench import WorkbenchActivities
+from sweeper.errors import RateLimited, Retry, SweeperError
+from sweeper.ports import Ports
+from sweeper.workflows.attempt import AttemptWorkflow
+from sweeper.workflows.sweep import SweepWorkflow
+
+TASK_QUEUE = "sweeper"
+STICKY_TIMEOUT = timedelta(seconds=2)
+GRACE = timedelta(seconds=10)
+CACHED_WORKFLOWS = 200
+WRITES = frozenset(act.name for act in names.ALL if act.timing is names.Timing.WRITE)
+
+
+def as_application_error(error: SweeperError) -> ApplicationError:
+    """Our error as Temporal records it: class name as type, one sentence, retried or not by its class."""
+    details = [error.retry_at.isoformat()] if isinstance(error, RateLimited) else []
+    return ApplicationError(
+        str(error), *details, type=type(error).__name__, non_retryable=error.retry is not Retry.SOON
+    )
+
+
+class _AtTheEdge(ActivityInboundInterceptor):
+    """Heartbeats while an activity runs, so that a dead worker is noticed within seconds; maps our errors; lets a
+    write that has begun come to its end when it is cancelled, because only its answer tells whether it happened.
+    """
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
+        pulse = asyncio.create_task(_heartbeat())
+        try:
+            if activity.info().activity_type in WRITES:
+                return await _to_the_end(asyncio.ensure_future(super().execute_activity(input)))
+            return await super().execute_activity(input)
+        except SweeperError as error:
+            raise as_application_error(error) from error
+        finally:
+            pulse.cancel()
+
+
+async def _to_the_end(write: "asyncio.Future[Any]") -> Any:
+    while not write.done():
+        try:
+            await asyncio.shield(write)
+        except asyncio.CancelledError:
+            if write.cancelled():
+                raise
+    return write.result()
+
+
+async def _heartbeat() -> None:
+    interval = (activity.info().heartbeat_timeout or timedelta(seconds=30)).total_seconds() / 3
+    while True:
+        activity.heartbeat()
+        await asyncio.sleep(interval)
+
+
+class EdgeInterceptor(Interceptor):
+    """Puts `_AtTheEdge` round every activity."""
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
+        """See `_AtTheEdge`."""
+        return _AtTheEdge(next)
+
+
+def workflow_runner() -> SandboxedWorkflowRunner:
+    """The workflow sandbox, on; only pure values are shared with it, because importing them anew costs 120 ms a run."""
+    restrictions = SandboxRestrictions.default.with_passthrough_modules("sweeper.model", "sweeper.errors")
+    return SandboxedWorkflowRunner(restrictions=restrictions)
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """Bounds of one worker process. `activities`: how many may run at once on this machine."""
+
+    activities: int = 4
+    task_queue: str = TASK_QUEUE
+
+
+def build_workers(client: Client, ports: Ports, options: WorkerOptions = WorkerOptions()) -> Sequence[Worker]:
+    """The shared queue's worker and this host's."""
+    evidence, proposal, workbench = EvidenceActivities(ports), ProposalActivities(ports), WorkbenchActivities(ports)
+    shared = Worker(
+        client,
+        task_queue=options.task_queue,
+        workflows=[SweepWorkflow, AttemptWorkflow],
+        activities=[
+            evidence.admit,
+            evidence.choose_host,
+            evidence.collect,
+            evidence.diagnose,
+            evidence.read_world,
+            proposal.open_proposal,
+            proposal.comment,
+            proposal.close_proposal,
+            proposal.merge,
+        ],
+        workflow_runner=workflow_runner(),
+        interceptors=[EdgeInterceptor()],
+        max_cached_workflows=CACHED_WORKFLOWS,
+        sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
+        graceful_shutdown_timeout=GRACE,
+    )
+    host = Worker(
+        client,
+        task_queue=f"host-{ports.workspaces.host}",
+        activities=[
+            workbench.prepare,
+            workbench.reproduce,
+            workbench.fix,
+            workbench.verify,
+            workbench.revalidate,
+            workbench.push_branch,
+            workbench.delete_branch,
+            workbench.discard,
+        ],
+        interceptors=[EdgeInterceptor()],
+        max_concurrent_activities=options.activities,
+        graceful_shutdown_timeout=GRACE,
+    )
+    return (shared, host)
+
+
+async def run_workers(workers: Sequence[Worker]) -> None:
+    """Until cancelled; then running activities get their grace period to finish."""
+    async with asyncio.TaskGroup() as group:
+        for worker in workers:
+            group.create_task(worker.run())

@@ -17,6 +17,7 @@ from sweeper.model import (
     FixReport,
     JobEvidence,
     Limits,
+    Outcome,
     Patch,
     Reproduction,
     RunFacts,
@@ -179,12 +180,28 @@ class ProposeRequest(Wire):
     effect_key: str
 
 
+class Farewell(Wire):
+    """What a proposal's last comment says: the outcome, why, and the head the proof was for."""
+
+    outcome: Outcome
+    reason: str
+    head: str
+
+
+class Answered(Wire):
+    """What the reply to a request for changes says."""
+
+    attempt: AttemptResult
+    reviewer: str | None
+
+
 class CommentRequest(Wire):
-    """A sentence of ours on the proposal."""
+    """A comment of ours on the proposal; exactly one of the two texts is set."""
 
     pull: PullRef
-    body: str
     effect_key: str
+    farewell: Farewell | None = None
+    answered: Answered | None = None
 
 
 class CloseRequest(Wire):
@@ -203,11 +220,11 @@ class MergeRequest(Wire):
 
 
 class DeleteBranchRequest(Wire):
-    """Delete our branch if it is still at `ours`."""
+    """Delete our branch if it is still at one of the commits we pushed or meant to push."""
 
     run: RunRef
     branch: str
-    ours: str
+    ours: tuple[str, ...]
     effect_key: str
 
 

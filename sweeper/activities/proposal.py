@@ -7,7 +7,7 @@ from temporalio import activity
 from sweeper.activities import names
 from sweeper.errors import Bug
 from sweeper.model import Effect
-from sweeper.policy.rendering import HowToAnswer, body, title
+from sweeper.policy.rendering import HowToAnswer, answered_request, body, farewell, title
 from sweeper.ports import NewPull, OpenedPull, Ports
 
 
@@ -40,7 +40,7 @@ class ProposalActivities:
     @activity.defn(name=names.COMMENT.name)
     async def comment(self, request: names.CommentRequest) -> Effect:
         """One comment per effect key. Safe twice: found by its signed marker."""
-        return await self._code_host.comment(request.pull, request.body, request.effect_key)
+        return await self._code_host.comment(request.pull, _text(request), request.effect_key)
 
     @activity.defn(name=names.CLOSE_PROPOSAL.name)
     async def close_proposal(self, request: names.CloseRequest) -> Effect:
@@ -51,3 +51,11 @@ class ProposalActivities:
     async def merge(self, request: names.MergeRequest) -> Effect:
         """Merged at exactly that head. Safe twice: merged already is an answer."""
         return await self._code_host.merge_pull(request.pull, request.head_sha, request.effect_key)
+
+
+def _text(request: names.CommentRequest) -> str:
+    if request.farewell is not None:
+        return farewell(request.farewell.outcome, request.farewell.reason, request.farewell.head)
+    if request.answered is not None:
+        return answered_request(request.answered.attempt, request.answered.reviewer)
+    raise Bug("A comment without a text was asked for; please report this.")

@@ -16,6 +16,7 @@ from sweeper.model import (
     CheckResult,
     CommitMeta,
     Effect,
+    EffectState,
     Finding,
     FixOutcome,
     FixReport,
@@ -151,11 +152,16 @@ class WorkbenchActivities:
 
     @activity.defn(name=names.DELETE_BRANCH.name)
     async def delete_branch(self, request: names.DeleteBranchRequest) -> Effect:
-        """Gone, if it still was ours."""
+        """Gone, if it still was ours. At which of our commits it is, a lost push leaves open, so each is tried."""
         access = await self._code_host.git_access(request.run.repository)
-        return await self._workspaces.delete_branch(
-            request.run.repository_id, request.branch, request.ours, access, request.effect_key
-        )
+        effect = Effect(key=request.effect_key, name="branch.delete", state=EffectState.SKIPPED, note="never pushed")
+        for ours in request.ours:
+            effect = await self._workspaces.delete_branch(
+                request.run.repository_id, request.branch, ours, access, request.effect_key
+            )
+            if effect.state is not EffectState.SKIPPED:
+                break
+        return effect
 
     @activity.defn(name=names.DISCARD.name)
     async def discard(self, request: names.DiscardRequest) -> names.Nothing:

@@ -150,6 +150,7 @@ class SweepState(Wire):
     pushed_at: Instant | None = None
     verified_target: str | None = None
     intended: tuple[str, ...] = ()
+    pushes: tuple[str, ...] = ()
     jobs: tuple[JobEvidence, ...] = ()
     handled_reviews: tuple[int, ...] = ()
     expires_at: Instant | None = None

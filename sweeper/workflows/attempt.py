@@ -1,0 +1,73 @@
+"""The attempt: one agent try and the verifier's word on it, as a child workflow of the sweep.
+
+A child keeps the noise of a try out of the parent's history, which may live for weeks.
+"""
+
+from datetime import datetime
+
+from temporalio import workflow
+
+from sweeper.activities import names
+from sweeper.model import AttemptResult, Patch, Step, Timeouts, Verdict, VerdictKind, Wire
+from sweeper.workflows.calls import Calls
+
+
+class AttemptInput(Wire):
+    """The try to make, on which host, within which bounds."""
+
+    request: names.AttemptRequest
+    host: str
+    timeouts: Timeouts
+
+
+@workflow.defn(name="attempt")
+class AttemptWorkflow:
+    """fix -> verify. Nothing is written outside the sweep's host."""
+
+    @workflow.init
+    def __init__(self, attempt: AttemptInput) -> None:
+        self._calls = Calls(attempt.timeouts, self._waiting, attempt.host)
+
+    def _waiting(self, what: str, until: datetime) -> None:
+        workflow.logger.info("attempt waits for %s until %s", what, until)
+
+    @workflow.run
+    async def run(self, attempt: AttemptInput) -> AttemptResult:
+        """The result of the try; a failing agent is a verdict, not an error."""
+        request = attempt.request
+        answer = await self._calls.do(names.FIX, request)
+        if answer.patch is None:
+            verdict = Verdict(kind=VerdictKind.NOT_FIXED, reason=_no_patch(answer))
+        else:
+            await self._tell_parent(Step.VERIFY)
+            verdict = await self._verify(attempt, answer.patch)
+        return AttemptResult(n=request.n, agent=request.agent, fix=answer.report, patch=answer.patch, verdict=verdict)
+
+    async def _verify(self, attempt: AttemptInput, patch: Patch) -> Verdict:
+        request = attempt.request
+        return await self._calls.do(
+            names.VERIFY,
+            names.VerifyRequest(
+                sweep=request.sweep,
+                name=f"{request.sweep}.verify{request.n}",
+                repository_id=request.facts.run.repository_id,
+                commit=patch.commit,
+                patch=patch,
+                plan=request.plan,
+                reproduction=request.reproduction,
+                limits=request.limits,
+                check_timeout=attempt.timeouts.check,
+            ),
+            scale=2 * len(request.plan.checks),
+        )
+
+    async def _tell_parent(self, step: Step) -> None:
+        parent = workflow.info().parent
+        if parent is not None:
+            handle = workflow.get_external_workflow_handle(parent.workflow_id)
+            await handle.signal("attempt_step", step)
+
+
+def _no_patch(answer: names.FixAnswer) -> str:
+    said = f": {answer.report.summary}" if answer.report.summary else ""
+    return f"agent {answer.report.agent!r} left no change ({answer.report.outcome}){said}"[:500]

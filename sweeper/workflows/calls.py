@@ -1,0 +1,119 @@
+"""Calling activities from a workflow: bounds, retries by error class, rate limits as named waits."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError, TimeoutError, TimeoutType
+
+from sweeper.activities import names
+from sweeper.activities.names import Activity, In, Out
+from sweeper.errors import BY_NAME, NON_RETRYABLE, HostLost, RateLimited, SweeperError, Transient
+from sweeper.model import Timeouts
+
+RETRY_CEILING = timedelta(minutes=1)
+
+Waiting = Callable[[str, datetime], None]
+
+
+def cause_of(error: BaseException) -> ApplicationError | None:
+    """The application error an activity or child workflow failed with; None for timeouts and the like."""
+    while isinstance(error, ActivityError | ChildWorkflowError) and error.cause is not None:
+        error = error.cause
+    return error if isinstance(error, ApplicationError) else None
+
+
+def is_a(error: BaseException, family: type[SweeperError]) -> bool:
+    """Whether the failure is of this class of ours, subclasses included."""
+    cause = cause_of(error)
+    found = BY_NAME.get(cause.type or "") if cause else None
+    return found is not None and issubclass(found, family)
+
+
+def sentence_of(error: BaseException) -> str:
+    """The failure in one sentence."""
+    cause = cause_of(error)
+    if cause is not None:
+        return cause.message
+    inner = error.cause if isinstance(error, ActivityError | ChildWorkflowError) else error
+    return f"{type(inner).__name__}: {inner}"
+
+
+class Calls:
+    """Runs activities under the sweep's own `Timeouts`; disk activities go to the queue of the sweep's host."""
+
+    def __init__(self, timeouts: Timeouts, on_wait: Waiting, host: str | None = None) -> None:
+        self._timeouts = timeouts
+        self._on_wait = on_wait
+        self.host = host
+        self.stopped = False
+
+    async def do(self, act: Activity[In, Out], arg: In, scale: int = 1) -> Out:
+        """The activity's answer. `scale`: how many units of its time bound it may need (checks to run).
+
+        Raises ActivityError once retries, bounded by count, are used up or the error class forbids them, and
+        CancelledError if the sweep was stopped: a write that was under way then has been waited for and is recorded,
+        which swallows the cancellation, so it is remembered here.
+        """
+        if self.stopped:
+            raise asyncio.CancelledError
+        give_up_at = workflow.now() + self._timeouts.rate_limit_total
+        while True:
+            try:
+                return await self._once(act, arg, scale)
+            except ActivityError as error:
+                if is_a(error, RateLimited):
+                    await self._sleep_until(_retry_at(error), give_up_at, error)
+                elif _nobody_took_it(error):
+                    await self._same_host_or_lost(error)
+                else:
+                    raise
+
+    async def _once(self, act: Activity[In, Out], arg: In, scale: int) -> Out:
+        bound: timedelta = getattr(self._timeouts, act.timing)
+        answer: Out = await workflow.execute_activity(
+            act.name,
+            arg,
+            result_type=act.gives,
+            task_queue=f"host-{self.host}" if act.on_host else None,
+            start_to_close_timeout=bound * scale + self._timeouts.heartbeat,
+            schedule_to_start_timeout=self._timeouts.host_queue if act.on_host else None,
+            heartbeat_timeout=self._timeouts.heartbeat,
+            retry_policy=RetryPolicy(
+                initial_interval=self._timeouts.retry_first,
+                maximum_interval=RETRY_CEILING,
+                maximum_attempts=self._timeouts.tries,
+                non_retryable_error_types=NON_RETRYABLE,
+            ),
+            cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+        )
+        return answer
+
+    async def _sleep_until(self, retry_at: datetime, give_up_at: datetime, error: ActivityError) -> None:
+        if retry_at > give_up_at:
+            raise error
+        self._on_wait("GitHub's rate limit", retry_at)
+        await workflow.sleep(max(retry_at - workflow.now(), timedelta(seconds=1)))
+
+    async def _same_host_or_lost(self, error: ActivityError) -> None:
+        """Wait for any worker; if it serves another disk, what we had here is lost."""
+        choice = await self._once(names.CHOOSE_HOST, names.Nothing(), 1)
+        if choice.host != self.host:
+            raise ApplicationError(
+                f"Host {self.host} has no worker any more; trigger the run again to start on another host.",
+                type=HostLost.__name__,
+                non_retryable=True,
+            ) from error
+
+
+def _nobody_took_it(error: ActivityError) -> bool:
+    return isinstance(error.cause, TimeoutError) and error.cause.type == TimeoutType.SCHEDULE_TO_START
+
+
+def _retry_at(error: ActivityError) -> datetime:
+    cause = cause_of(error)
+    if cause is None or not cause.details:
+        raise Transient("A rate limit without a time was reported; please report this.")
+    return datetime.fromisoformat(str(cause.details[0]))

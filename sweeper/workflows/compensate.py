@@ -1,0 +1,68 @@
+"""Undoing, in plain deterministic code: the plan comes from policy, each step looks before it acts."""
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+from sweeper.activities import names
+from sweeper.model import Effect, Outcome, RunRef, Step
+from sweeper.policy.compensation import Undo, undo_plan
+from sweeper.workflows.calls import Calls, sentence_of
+from sweeper.workflows.progress import Progress
+
+
+class Compensation:
+    """Runs the undo plan of an outcome. A step that fails for good is reported as left over, by name."""
+
+    def __init__(self, run: RunRef, progress: Progress, calls: Calls) -> None:
+        self._run = run
+        self._progress = progress
+        self._calls = calls
+
+    async def run(self, outcome: Outcome, reason: str) -> tuple[str, ...]:
+        """What is left over; empty if the world is as it should be."""
+        self._progress.enter(Step.COMPENSATE)
+        left_over: list[str] = []
+        for undo in undo_plan(outcome, self._progress.state):
+            try:
+                self._progress.done(await self._undo(undo, outcome, reason))
+            except ActivityError as error:
+                left_over.append(f"{undo} of {self._subject(undo)}: {sentence_of(error)}")
+        if self._calls.host is not None:
+            try:
+                await self._discard()
+            except ActivityError as error:
+                left_over.append(f"worktrees on host {self._calls.host}: {sentence_of(error)}")
+        return tuple(left_over)
+
+    async def _undo(self, undo: Undo, outcome: Outcome, reason: str) -> Effect:
+        key = self._progress.next_key()
+        if undo is Undo.DELETE_BRANCH:
+            delete = names.DeleteBranchRequest(
+                run=self._run, branch=self._progress.branch, ours=self._our_commits(), effect_key=key
+            )
+            self._progress.intend("branch.delete", names.DELETE_BRANCH.name, delete)
+            return await self._calls.do(names.DELETE_BRANCH, delete)
+        if undo is Undo.COMMENT:
+            farewell = names.Farewell(outcome=outcome, reason=reason, head=self._progress.proposal.head_sha)
+            comment = names.CommentRequest(pull=self._progress.pull, effect_key=key, farewell=farewell)
+            self._progress.intend("comment.create", names.COMMENT.name, comment)
+            return await self._calls.do(names.COMMENT, comment)
+        close = names.CloseRequest(pull=self._progress.pull, effect_key=key)
+        self._progress.intend("pull.close", names.CLOSE_PROPOSAL.name, close)
+        return await self._calls.do(names.CLOSE_PROPOSAL, close)
+
+    async def _discard(self) -> None:
+        request = names.DiscardRequest(sweep=workflow.info().workflow_id, repository_id=self._run.repository_id)
+        await self._calls.do(names.DISCARD, request)
+
+    def _our_commits(self) -> tuple[str, ...]:
+        """Newest first: where our branch can be if it is still ours."""
+        return tuple(reversed(self._progress.state.pushes))
+
+    def _subject(self, undo: Undo) -> str:
+        proposal = self._progress.state.proposal
+        return (
+            self._progress.branch
+            if undo is Undo.DELETE_BRANCH or proposal is None
+            else f"pull request {proposal.number}"
+        )

@@ -1,0 +1,164 @@
+"""What a sweep remembers and shows: its state, its step, the wait or write under way, as memo and search attributes."""
+
+import hashlib
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey
+from temporalio.exceptions import ApplicationError
+
+from sweeper import ids
+from sweeper.errors import Bug
+from sweeper.model import (
+    WORKFLOW_VERSION,
+    Budget,
+    Checkpoint,
+    Effect,
+    Outcome,
+    PendingAction,
+    Proposal,
+    Step,
+    SweepInput,
+    SweepState,
+    WaitingFor,
+    Wire,
+)
+from sweeper.ports import PullRef
+
+T = TypeVar("T")
+
+MEMO = "checkpoint"
+GOAL = "a verified fix for the failing run, merged or handed to a human"
+MAX_REASON = 300
+
+REPOSITORY = SearchAttributeKey.for_keyword("Repository")
+TARGET = SearchAttributeKey.for_keyword("Target")
+STEP = SearchAttributeKey.for_keyword("Step")
+WAITING_UNTIL = SearchAttributeKey.for_datetime("WaitingUntil")
+
+
+class Progress:
+    """The one place that changes `state`. Every change of step, wait or pending write is published at once."""
+
+    def __init__(self, sweep: SweepInput) -> None:
+        self._sweep = sweep
+        self.state = sweep.state or SweepState(started_at=workflow.now(), triggers=(sweep.trigger,))
+        self._entered = workflow.now()
+        self._waiting: WaitingFor | None = None
+        self._pending: PendingAction | None = None
+        self._outcome: Outcome | None = None
+        self._reason = ""
+
+    @property
+    def branch(self) -> str:
+        """Our branch on GitHub."""
+        return ids.branch_of(workflow.info().workflow_id)
+
+    @property
+    def proposal(self) -> Proposal:
+        """The proposal, once there is one."""
+        return known(self.state.proposal)
+
+    @property
+    def pull(self) -> PullRef:
+        """The proposal as the CodeHost port wants it named."""
+        return PullRef(run=self._sweep.run, number=self.proposal.number, branch=self.branch)
+
+    def note(self, **changes: object) -> None:
+        """Remember facts without telling the world."""
+        self.state = self.state.model_copy(update=changes)
+
+    def enter(self, step: Step) -> None:
+        """Go on to a step; the time spent in the one before is kept."""
+        now = workflow.now()
+        left, spent = self.state.step, (now - self._entered).total_seconds()
+        seconds = {**self.state.seconds, left.value: round(self.state.seconds.get(left.value, 0.0) + spent, 3)}
+        self._entered, self._waiting, self._pending = now, None, None
+        self.note(step=step, seconds=seconds)
+        self.publish()
+
+    def wait(self, what: str, until: datetime) -> None:
+        """Name the wait that begins now. The same wait going on keeps its beginning."""
+        since = self._waiting.since if self._waiting and self._waiting.what == what else workflow.now()
+        waiting = WaitingFor(what=what, since=since, until=until)
+        if waiting != self._waiting:
+            self._waiting = waiting
+            self.publish()
+
+    def intend(self, effect_name: str, tool: str, arguments: Wire) -> None:
+        """Say which write comes next, before it is sent, so that its undo is known even if its answer never comes."""
+        digest = hashlib.sha256(arguments.model_dump_json().encode()).hexdigest()
+        key = str(getattr(arguments, "effect_key", ""))
+        self._pending = PendingAction(tool=tool, arguments_hash=f"sha256:{digest[:32]}", idempotency_key=key)
+        self.note(intended=(*self.state.intended, effect_name))
+        self.publish()
+
+    def done(self, effect: Effect) -> None:
+        """A write is confirmed."""
+        self._pending = None
+        self.note(effects=(*self.state.effects, effect))
+
+    def next_key(self) -> str:
+        """The next effect key of the current step; counted in state, so a resumed sweep goes on counting."""
+        step = self.state.step.value
+        ordinal = self.state.write_counts.get(step, 0) + 1
+        self.note(write_counts={**self.state.write_counts, step: ordinal})
+        return ids.effect_key(workflow.info().workflow_id, step, ordinal)
+
+    def finish(self, outcome: Outcome, reason: str) -> None:
+        """The last word."""
+        self._outcome, self._reason = outcome, reason
+        self.enter(Step.DONE)
+
+    def publish(self) -> None:
+        """Memo and search attributes: what `list` and `show` read, with or without a worker."""
+        state, waiting = self.state, self._waiting
+        workflow.upsert_memo({MEMO: self._checkpoint()})
+        values = [REPOSITORY.value_set(self._sweep.run.repository), STEP.value_set(state.step.value)]
+        if state.facts and state.facts.head_branch and state.facts.head_repository_id is not None:
+            target = ids.target_of(state.facts.head_repository_id, state.facts.head_branch)
+            values.append(TARGET.value_set(target))
+        until = WAITING_UNTIL.value_set(waiting.until) if waiting else WAITING_UNTIL.value_unset()
+        workflow.upsert_search_attributes([*values, until])
+
+    def _checkpoint(self) -> Checkpoint:
+        state, proposal = self.state, self.state.proposal
+        return Checkpoint(
+            run=self._sweep.run,
+            workflow_version=WORKFLOW_VERSION,
+            current_step=state.step,
+            goal=GOAL,
+            artifacts=_artifacts(state),
+            pending_action=self._pending,
+            budget=Budget(attempts_remaining=self._sweep.settings.max_attempts - len(state.attempts)),
+            last_evidence_version=max((item.version for item in state.evidence), default=0),
+            waiting_for=self._waiting,
+            outcome=self._outcome,
+            reason=self._reason[:MAX_REASON],
+            branch=(state.facts.head_branch or "") if state.facts else "",
+            proposal=proposal.number if proposal else None,
+            proposal_url=proposal.url if proposal else None,
+            updated_at=workflow.now(),
+        )
+
+
+def _artifacts(state: SweepState) -> dict[str, str]:
+    found = {f"log:{item.job.id}": item.log.digest for item in state.jobs[:3] if item.log}
+    patch = state.attempts[-1].patch if state.attempts else None
+    if patch and patch.diff:
+        found["diff"] = patch.diff.digest
+    return found
+
+
+def bounded(until: datetime, *others: datetime | None) -> timedelta:
+    """How long to wait for the earliest of these moments; at least a second, so that no loop spins."""
+    earliest = min([until, *(other for other in others if other is not None)])
+    return max(earliest - workflow.now(), timedelta(seconds=1))
+
+
+def known(value: T | None) -> T:
+    """A fact that an earlier step must have left in the state."""
+    if value is None:
+        raise ApplicationError("A step ran before the one it builds on; please report this.", type=Bug.__name__)
+    return value
