@@ -1,1 +1,188 @@
-"""Settings of the service, read once by the cli and passed down."""
+"""Settings of the service, read once by the cli and passed down.
+
+The environment (`SWEEPER_<NAME>`) wins over one TOML file with the same names in lower case: the file `SWEEPER_CONFIG`
+names, else `sweeper.toml` in the working directory, else the one in the state directory. An empty variable counts as
+absent. Whatever is wrong is a BadInput of one sentence that never shows a value.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from datetime import timedelta
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from platformdirs import user_state_path
+from pydantic import AnyHttpUrl, BeforeValidator, Field, SecretStr, TypeAdapter, ValidationError, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from sweeper.errors import BadInput
+from sweeper.model import Limits, MergeMode, Strict, SweepSettings, Timeouts
+from sweeper.setting_types import (
+    AdminAddress,
+    CommaList,
+    Duration,
+    LineList,
+    ListenAddress,
+    PublicAddress,
+    parse_json,
+    upper,
+)
+
+ENV_PREFIX = "SWEEPER_"
+CONFIG_VARIABLE = "SWEEPER_CONFIG"
+CONFIG_NAME = "sweeper.toml"
+AGENTS = ("autofix", "command")
+
+
+def _agent_name(name: str) -> str:
+    if name not in AGENTS:
+        raise ValueError(f"there is no agent {name!r}{_hint(name, AGENTS)}; the agents are {', '.join(AGENTS)}")
+    return name
+
+
+def _base_url(value: object) -> object:
+    """A web address without a trailing slash, so that paths can be put behind it."""
+    return str(TypeAdapter(AnyHttpUrl).validate_python(value)).rstrip("/")
+
+
+class LimitSettings(Strict):
+    """The largest change that may be proposed without a human asking for it."""
+
+    files: int = Field(default=20, ge=1)
+    lines: int = Field(default=500, ge=1)
+    bytes: int = Field(default=1_000_000, ge=1)
+
+
+class Settings(BaseSettings):
+    """All that an operator can decide. Build it with `load_settings`."""
+
+    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
+
+    state_dir: Path = Field(default_factory=lambda: user_state_path("ci-sweeper"))
+    listen: PublicAddress = ListenAddress(host="127.0.0.1", port=8470)
+    admin_listen: AdminAddress = ListenAddress(host="127.0.0.1", port=8471)
+    log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(upper)] = "INFO"
+
+    github_url: Annotated[str, BeforeValidator(_base_url)] = "https://api.github.com"
+    github_token: SecretStr | None = None
+    app_id: int | None = Field(default=None, ge=1)
+    app_key_file: Path | None = None
+    webhook_secrets: Annotated[tuple[SecretStr, ...], NoDecode, CommaList] = ()
+    marker_key: SecretStr | None = Field(default=None, min_length=32)
+    bot_name: str = Field(default="CI Sweeper", min_length=1)
+    bot_email: str = Field(default="ci-sweeper@ci-sweeper.invalid", pattern=r"^[^\s<>@]+@[^\s<>@]+$")
+
+    temporal_address: str | None = None
+    temporal_profile: str | None = None
+    temporal_config: Path | None = None
+
+    agents: Annotated[tuple[Annotated[str, BeforeValidator(_agent_name)], ...], NoDecode, CommaList] = Field(
+        default=("autofix",), min_length=1
+    )
+    agent_command: str | None = None
+    agent_timeout: Duration = Field(default=timedelta(minutes=30), gt=timedelta(0))
+    checks: Annotated[tuple[str, ...], NoDecode, LineList] = ()
+    allow_unsandboxed: bool = False
+    max_attempts: int = Field(default=3, ge=1, le=20)
+    limits: Annotated[LimitSettings, NoDecode, BeforeValidator(parse_json)] = LimitSettings()
+
+    merge_mode: MergeMode = MergeMode.HAND_OVER
+    report_only: bool = False
+    evidence_ttl: Duration = Field(default=timedelta(hours=24), gt=timedelta(0))
+    proposal_ttl: Duration = Field(default=timedelta(days=7), gt=timedelta(0))
+    poll_interval: Duration = Field(default=timedelta(minutes=15), gt=timedelta(0))
+    checks_grace: Duration = timedelta(minutes=2)
+
+    @model_validator(mode="after")
+    def _belongs_together(self) -> Self:
+        if "command" in self.agents and not self.agent_command:
+            raise ValueError("the agent `command` needs SWEEPER_AGENT_COMMAND; set it to the command line to run")
+        if (self.app_id is None) != (self.app_key_file is None):
+            raise ValueError("SWEEPER_APP_ID and SWEEPER_APP_KEY_FILE belong together; set both or neither")
+        return self
+
+    def sweep_settings(self) -> SweepSettings:
+        """The part that a sweep carries with it, so that a later change of ours does not change running sweeps."""
+        return SweepSettings(
+            agents=self.agents,
+            max_attempts=self.max_attempts,
+            merge_mode=self.merge_mode,
+            evidence_ttl=self.evidence_ttl,
+            proposal_ttl=self.proposal_ttl,
+            poll_interval=self.poll_interval,
+            checks_grace=self.checks_grace,
+            report_only=self.report_only,
+            checks=self.checks,
+            limits=Limits(files=self.limits.files, lines=self.limits.lines, bytes=self.limits.bytes),
+            timeouts=Timeouts(agent=self.agent_timeout),
+        )
+
+
+def load_settings(overrides: Mapping[str, object] | None = None, *, use_working_directory: bool = True) -> Settings:
+    """Read the environment and the file. `overrides` (field name to value, from command options) win over both.
+
+    With `use_working_directory` False a `sweeper.toml` lying there is passed over: for commands that run inside
+    somebody else's repository, whose files must not configure us. Raises BadInput.
+    """
+    _refuse_misspelt_variables()
+    path = _config_file(use_working_directory)
+    from_file = _read_file(path) if path else {}
+    unset = {name: value for name, value in from_file.items() if not os.environ.get(_variable(name))}
+    try:
+        return Settings.model_validate({**unset, **(overrides or {})})
+    except ValidationError as error:
+        raise BadInput(_sentence(error)) from None
+
+
+def _variable(field: str) -> str:
+    return ENV_PREFIX + field.upper()
+
+
+def _config_file(use_working_directory: bool) -> Path | None:
+    if named := os.environ.get(CONFIG_VARIABLE):
+        if not Path(named).is_file():
+            raise BadInput(f"{CONFIG_VARIABLE} names {named}, which is no file; correct or unset it.")
+        return Path(named)
+    state_dir = os.environ.get(_variable("state_dir"))
+    places = [Path(state_dir) if state_dir else user_state_path("ci-sweeper")]
+    if use_working_directory:
+        places.insert(0, Path.cwd())
+    return next((place / CONFIG_NAME for place in places if (place / CONFIG_NAME).is_file()), None)
+
+
+def _read_file(path: Path) -> dict[str, object]:
+    try:
+        values = tomllib.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path} cannot be read as TOML, {error}; correct it.") from None
+    for name in values:
+        if name not in Settings.model_fields:
+            hint = _hint(name, Settings.model_fields)
+            raise BadInput(f"{path} has the unknown key `{name}`{hint}; correct or remove it.")
+    return values
+
+
+def _refuse_misspelt_variables() -> None:
+    """Other programs may own SWEEPER_ variables; only what looks like a slip of the pen is refused."""
+    known = [*map(_variable, Settings.model_fields), CONFIG_VARIABLE]
+    for name in sorted(os.environ):
+        if name.startswith(ENV_PREFIX) and name not in known and (hint := _hint(name, known, 0.9)):
+            raise BadInput(f"The environment has the unknown variable {name}{hint}; correct or unset it.")
+
+
+def _hint(name: str, known: Mapping[str, object] | tuple[str, ...] | list[str], likeness: float = 0.6) -> str:
+    close = get_close_matches(name, list(known), n=1, cutoff=likeness)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _sentence(error: ValidationError) -> str:
+    """The first fault, by the names it has in both places. The value may be secret and is left out."""
+    fault = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    text = fault["msg"].removeprefix("Value error, ")
+    if not fault["loc"]:
+        return f"The settings do not fit together: {text}."
+    field = str(fault["loc"][0])
+    inner = "".join(f".{part}" for part in fault["loc"][1:] if isinstance(part, str))
+    return f"The setting {_variable(field)} ({field}{inner} in {CONFIG_NAME}) cannot be used: {text}."
