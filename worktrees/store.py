@@ -1,0 +1,165 @@
+"""The workspaces of this host: what the rest of the product knows of git on disk.
+
+Implements the `Workspaces` port. git blocks, so each call runs on a thread of its own; whether two calls may run side
+by side is decided by the mirror's lock alone, so several worker processes may share a state directory.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from sweeper.errors import HostLost
+from sweeper.model import CommitMeta, Effect, GitAccess, Patch, Workspace
+from worktrees import commits
+from worktrees.git import GitDoor
+from worktrees.mirror import Mirror
+from worktrees.names import branch_ref, commit_id, record_ref, remote_url, workspace_name
+from worktrees.remote import RemoteBranch
+from worktrees.snapshot import Snapshot
+from worktrees.worktree import Owner, Worktrees
+
+__all__ = ["Owner", "WorktreeStore"]
+
+
+class WorktreeStore:
+    """Mirrors and worktrees under `root`. `owner`: the sandbox user whom trees are given to (needs root)."""
+
+    def __init__(self, root: Path, host: str, owner: Owner | None = None) -> None:
+        self._root = root.absolute()
+        self._host = host
+        self._owner = owner
+        self._door = GitDoor(self._root / "home")
+
+    @property
+    def host(self) -> str:
+        """Stable id of this host's state directory."""
+        return self._host
+
+    async def fetch(self, repository_id: int, commits: Sequence[str], access: GitAccess) -> None:
+        """Have these exact commits in the mirror, pinned. Safe twice: pinned ones cost no network.
+
+        Raises NotFound (the repository does not have one), AuthBroken, Transient, Permanent (damaged remote).
+        """
+        remote_url(access.url)
+        wanted = [commit_id(commit) for commit in commits]
+
+        def work() -> None:
+            with self._mirror(repository_id).changing() as mirror:
+                mirror.fetch(wanted, access)
+
+        await asyncio.to_thread(work)
+
+    async def create(self, repository_id: int, name: str, commit: str) -> Workspace:
+        """A fresh checkout under that name. Safe twice: what lies there is destroyed first. Raises NotFound."""
+        place = await asyncio.to_thread(self._worktrees(repository_id).create, name, commit)
+        return Workspace(host=self._host, name=name, repository_id=repository_id, commit=commit, path=str(place.tree))
+
+    async def snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
+        """Commit the tree and record it at `ref`; None if nothing changed. Safe twice: same tree, same commit.
+
+        Raises PolicyDenied (a path no commit may hold), NonDeterminism (`ref` records another commit), NotFound
+        (the workspace is not complete), HostLost (it is another host's).
+        """
+        record_ref(ref)
+        if workspace.host != self._host:
+            raise HostLost(f"Workspace {workspace.name} is on host {workspace.host}; prepare it again on this one.")
+        return await asyncio.to_thread(self._snapshot, workspace, meta, ref)
+
+    def _snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
+        worktrees = self._worktrees(workspace.repository_id)
+        with worktrees.holding(workspace.name, workspace.commit) as place:
+            with self._mirror(workspace.repository_id).reading() as mirror:
+                commit = Snapshot(mirror, workspace.commit, place.admin).commit(place.tree, meta)
+                if commit is None:
+                    return None
+                patch = commits.describe(mirror, workspace.commit, commit)
+            # A ref lock that a killed git left behind can be told apart only while nobody else is in the mirror.
+            with self._mirror(workspace.repository_id).changing() as mirror:
+                mirror.record(ref, commit)
+            return patch
+
+    async def recorded(self, repository_id: int, ref: str) -> Patch | None:
+        """What an earlier snapshot recorded at `ref`; None if nothing."""
+        record_ref(ref)
+
+        def work() -> Patch | None:
+            with self._mirror(repository_id).reading() as mirror:
+                commit = mirror.read_ref(ref)
+                return commits.describe_recorded(mirror, commit) if commit else None
+
+        return await asyncio.to_thread(work)
+
+    async def diff(self, repository_id: int, parent: str, commit: str) -> bytes:
+        """Unified diff, binary-safe, no external drivers, no attributes of the repository."""
+
+        def work() -> bytes:
+            with self._mirror(repository_id).reading() as mirror:
+                return commits.diff(mirror, parent, commit)
+
+        return await asyncio.to_thread(work)
+
+    async def merge(self, repository_id: int, ours: str, theirs: str) -> str | None:
+        """Commit id of the merge, the same each time; None on conflict. Raises NotFound."""
+
+        def work() -> str | None:
+            with self._mirror(repository_id).reading() as mirror:
+                return commits.merge(mirror, ours, theirs)
+
+        return await asyncio.to_thread(work)
+
+    async def push(
+        self,
+        repository_id: int,
+        branch: str,
+        commit: str,
+        expected: str | None,
+        access: GitAccess,
+        effect_key: str,
+    ) -> Effect:
+        """Put `branch` at `commit` if it is at `expected` (None: absent). Safe twice: the second is deduplicated.
+
+        Raises Stale, AuthBroken, PolicyDenied, OutcomeUnknown, Transient.
+        """
+
+        def work() -> Effect:
+            with self._mirror(repository_id).reading() as mirror:
+                return RemoteBranch(mirror, branch, access, effect_key).push(commit, expected)
+
+        _check_remote(branch, access)
+        return await asyncio.to_thread(work)
+
+    async def delete_branch(
+        self, repository_id: int, branch: str, ours: str, access: GitAccess, effect_key: str
+    ) -> Effect:
+        """Delete `branch` if it is still at `ours`; gone or moved on is `skipped`. Safe twice for that reason."""
+
+        def work() -> Effect:
+            with self._mirror(repository_id).reading() as mirror:
+                return RemoteBranch(mirror, branch, access, effect_key).delete(ours)
+
+        _check_remote(branch, access)
+        return await asyncio.to_thread(work)
+
+    async def discard(self, repository_id: int, sweep: str) -> None:
+        """Remove every workspace and record of a sweep. Safe twice: the second finds nothing."""
+        workspace_name(sweep)
+
+        def work() -> None:
+            self._worktrees(repository_id).remove_all(sweep)
+            if self._mirror(repository_id).exists:
+                with self._mirror(repository_id).changing() as mirror:
+                    mirror.forget(sweep)
+
+        await asyncio.to_thread(work)
+
+    def _mirror(self, repository_id: int) -> Mirror:
+        return Mirror(self._root, repository_id, self._door)
+
+    def _worktrees(self, repository_id: int) -> Worktrees:
+        return Worktrees(self._root, repository_id, self._mirror(repository_id), self._owner)
+
+
+def _check_remote(branch: str, access: GitAccess) -> None:
+    """Bad input is told before anything is locked or made."""
+    branch_ref(branch)
+    remote_url(access.url)
