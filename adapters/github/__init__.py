@@ -1,0 +1,6 @@
+"""GitHub as the CodeHost port: PyGithub for the API, httpx for logs and raw files."""
+
+from adapters.github.host import GitHubHost
+from adapters.github.settings import GitHubAccess
+
+__all__ = ["GitHubAccess", "GitHubHost"]

@@ -1,0 +1,64 @@
+"""CI of one commit: check runs and commit statuses, taken together."""
+
+from adapters.github.client import Repository
+from adapters.github.replies import CheckRunReply, StatusReply
+from adapters.github.runs import runs_of
+from sweeper.model import ChecksState
+
+OUR_CHECK = "sweeper/evidence"
+"""Our own word on a commit is no reason for us to act on it."""
+
+_GREEN = frozenset({"success", "neutral", "skipped"})
+_STATUS = {"success": ChecksState.GREEN, "pending": ChecksState.PENDING}
+_WORST_FIRST = (ChecksState.RED, ChecksState.PENDING, ChecksState.GREEN)
+
+
+def checks_of(there: Repository, sha: str) -> ChecksState:
+    """Red if anything is red, else pending, else green; none if there is nothing.
+
+    A conclusion that is not known to be good (timed_out, cancelled, action_required, stale, ...) is red.
+    """
+    states = [_of_check(check) for check in _latest(there, sha)]
+    statuses = there.pages(StatusReply, f"commits/{sha}/status", within="statuses")
+    states += [_STATUS.get(status.state, ChecksState.RED) for status in statuses if status.context != OUR_CHECK]
+    return next((state for state in _WORST_FIRST if state in states), ChecksState.NONE)
+
+
+def _of_check(check: CheckRunReply) -> ChecksState:
+    if check.status != "completed":
+        return ChecksState.PENDING
+    return ChecksState.GREEN if check.conclusion in _GREEN else ChecksState.RED
+
+
+def _latest(there: Repository, sha: str) -> list[CheckRunReply]:
+    """The newest check run of each name, app and workflow.
+
+    The workflow counts: two of them may each have a job `test`, and the green one must not hide the red one.
+    """
+    checks = [
+        check
+        for check in there.pages(CheckRunReply, f"commits/{sha}/check-runs", within="check_runs")
+        if check.name != OUR_CHECK
+    ]
+    origin = _workflow_of_suite(there, sha) if _have_namesakes(checks) else {}
+    newest: dict[tuple[str, int, str], CheckRunReply] = {}
+    for check in sorted(checks, key=lambda check: check.id):
+        suite = check.check_suite.id if check.check_suite else 0
+        newest[check.name, check.app.id if check.app else 0, origin.get(suite, f"suite {suite}" if origin else "")] = (
+            check
+        )
+    return list(newest.values())
+
+
+def _have_namesakes(checks: list[CheckRunReply]) -> bool:
+    names = [(check.name, check.app) for check in checks]
+    return len(set(names)) < len(names)
+
+
+def _workflow_of_suite(there: Repository, sha: str) -> dict[int, str]:
+    """Which workflow and event a check suite of Actions stands for; asked only when names collide."""
+    return {
+        run.check_suite_id: f"workflow {run.workflow_id} on {run.event}"
+        for run in runs_of(there, sha)
+        if run.check_suite_id is not None
+    }

@@ -1,0 +1,169 @@
+"""Logs and files, as bytes and streamed, over httpx. Reads only.
+
+A job's log is a redirect to a storage host with a signed link: the link is a capability and is never logged or kept,
+and our token must not go there (storage refuses it, and it is not theirs to see).
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+import httpx
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from adapters.github import errors
+from adapters.github.auth import Tokens
+from adapters.github.client import checked_name
+from adapters.github.errors import Call, Refused
+from adapters.github.settings import GitHubAccess
+from adapters.github.transport import API_VERSION, USER_AGENT
+from sweeper.errors import AuthBroken, Permanent
+from sweeper.ports import LogAnswer
+
+LOG_HEAD = 16 << 20
+LOG_TAIL = 48 << 20
+"""A longer log keeps both ends: the checkout lines stand at its start, the cause near its end."""
+
+LARGEST_FILE = 16 << 20
+_MOST_MOVES = 3
+_JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
+_MISSING = {
+    404: "GitHub has no log of this job (404): it did not start, still runs, or its runner was lost",
+    410: "the log has expired (410)",
+}
+
+
+class Downloads:
+    """Bytes from GitHub and its storage."""
+
+    def __init__(self, access: GitHubAccess, tokens: Tokens) -> None:
+        self._base = access.api_url.rstrip("/")
+        self._timeout = access.timeout_seconds
+        self._tokens = tokens
+
+    async def log(self, repository: str, job_id: int) -> LogAnswer:
+        """A job's log. That there is none is an answer."""
+        call = Call("GET", f"/repos/{checked_name(repository)}/actions/jobs/{job_id}/logs")
+        try:
+            async with self._opened(call, repository) as response:
+                text = await both_ends(response.aiter_bytes(), LOG_HEAD, LOG_TAIL)
+        except Refused as refused:
+            return LogAnswer(text=None, missing=_MISSING[refused.status])
+        if not text.strip(b"\xef\xbb\xbf \r\n\t"):
+            return LogAnswer(text=None, missing="the log is empty")
+        return LogAnswer(text=text)
+
+    async def file(self, repository: str, path: str, commit: str) -> bytes | None:
+        """A file's bytes at a commit; None if there is no file of that name (a directory is none)."""
+        call = Call("GET", f"/repos/{checked_name(repository)}/contents/{quote(path)}")
+        try:
+            async with self._opened(call, repository, {"ref": commit}) as response:
+                if response.headers.get("content-type", "").startswith("application/json"):
+                    return None
+                return await _at_most(response.aiter_bytes(), LARGEST_FILE, call)
+        except Refused:
+            return None
+
+    @asynccontextmanager
+    async def _opened(
+        self, call: Call, repository: str, params: Mapping[str, str] | None = None
+    ) -> AsyncIterator[httpx.Response]:
+        """The final answer, ready to be streamed. Raises Refused for 404 and 410, sweeper.errors for the rest."""
+        try:
+            async with (
+                httpx.AsyncClient(timeout=self._timeout, headers={"User-Agent": USER_AGENT}) as http,
+                self._asked(http, call, repository, params or {}) as answer,
+                _at_storage(http, answer) as response,
+            ):
+                if response is not answer and response.status_code == 403:
+                    raise errors.lost(call, "a download link that has expired")
+                await _judge(response, call)
+                yield response
+        except httpx.HTTPError as error:
+            raise errors.lost(call, type(error).__name__) from None
+
+    @asynccontextmanager
+    async def _asked(
+        self, http: httpx.AsyncClient, call: Call, repository: str, params: Mapping[str, str]
+    ) -> AsyncIterator[httpx.Response]:
+        """The API's own answer. A rename (301) is followed inside the host, with the query and the token."""
+        url = httpx.URL(self._base + call.path).copy_merge_params(params)
+        for _ in range(_MOST_MOVES):
+            async with http.stream("GET", url, headers=await self._headers(repository)) as answer:
+                moved = answer.next_request if answer.status_code in (301, 307, 308) else None
+                if moved is None:
+                    if answer.status_code == 401 and self._tokens.forget(repository):
+                        continue
+                    yield answer
+                    return
+            if (moved.url.scheme, moved.url.netloc) != (url.scheme, url.netloc):
+                raise errors.not_followed(call)
+            url = moved.url.copy_merge_params(params)
+        raise AuthBroken(f"Renew the GitHub token or app key: {call} is refused or redirected again and again.")
+
+    async def _headers(self, repository: str) -> dict[str, str]:
+        token = await asyncio.to_thread(self._tokens.token, repository)
+        return {
+            "Authorization": f"Bearer {token.get_secret_value()}",
+            "Accept": "application/vnd.github.raw+json",
+            "X-GitHub-Api-Version": API_VERSION,
+        }
+
+
+@asynccontextmanager
+async def _at_storage(http: httpx.AsyncClient, answer: httpx.Response) -> AsyncIterator[httpx.Response]:
+    """What a 302 points to, fetched without any header of ours; any other answer is itself the content."""
+    link = answer.headers.get("location") if answer.status_code == 302 else None
+    if link is None:
+        yield answer
+        return
+    async with http.stream("GET", answer.url.join(link), follow_redirects=True) as response:
+        yield response
+
+
+async def _judge(response: httpx.Response, call: Call) -> None:
+    if response.status_code < 300:
+        return
+    body = await response.aread()
+    refused = Refused(response.status_code, _reason(body), dict(response.headers))
+    if refused.status in _MISSING:
+        raise refused
+    raise errors.meaning(refused, call, datetime.now(UTC))
+
+
+def _reason(body: bytes) -> str:
+    try:
+        return errors.reason_in(_JSON.validate_json(body))
+    except ValidationError:
+        return ""
+
+
+async def both_ends(chunks: AsyncIterator[bytes], head_bytes: int, tail_bytes: int) -> bytes:
+    """All of it, or its first and last bytes with a line between them that says how much was left out."""
+    head, tail, kept, dropped = bytearray(), deque[bytes](), 0, 0
+    async for chunk in chunks:
+        room = head_bytes - len(head)
+        head += chunk[:room]
+        rest = chunk[room:]
+        tail.append(rest)
+        kept += len(rest)
+        while kept - len(tail[0]) >= tail_bytes:
+            kept -= len(tail[0])
+            dropped += len(tail.popleft())
+    last = b"".join(tail)
+    surplus = max(0, len(last) - tail_bytes)
+    if dropped + surplus:
+        head += b"\n[sweeper: %d bytes of this log were left out here]\n" % (dropped + surplus)
+    return bytes(head) + last[surplus:]
+
+
+async def _at_most(chunks: AsyncIterator[bytes], most: int, call: Call) -> bytes:
+    content = bytearray()
+    async for chunk in chunks:
+        content += chunk
+        if len(content) > most:
+            raise Permanent(f"Leave this file alone: {call} is larger than {most} bytes.")
+    return bytes(content)

@@ -1,0 +1,90 @@
+"""The CodeHost port over one GitHub. Blocking parts run in threads; each writing part says why twice is safe."""
+
+import asyncio
+
+from pydantic import SecretStr
+
+from adapters.github import runs, world
+from adapters.github.auth import tokens_for
+from adapters.github.client import Client
+from adapters.github.downloads import Downloads
+from adapters.github.pulls import Pulls
+from adapters.github.replies import RepositoryReply
+from adapters.github.settings import GitHubAccess
+from sweeper.model import Effect, GitAccess, JobFacts, RunFacts, RunRef, World
+from sweeper.ports import LogAnswer, NewPull, OpenedPull, PullRef
+
+
+class GitHubHost:
+    """See sweeper.ports.CodeHost. Building it asks nothing of GitHub; raises AuthBroken for an unusable key file."""
+
+    def __init__(self, access: GitHubAccess) -> None:
+        self._access = access
+        self._tokens = tokens_for(access)
+        self._client = Client(access, self._tokens)
+        self._downloads = Downloads(access, self._tokens)
+        self._pulls = Pulls(self._client, access.marker_key.get_secret_value())
+
+    @property
+    def api_url(self) -> str:
+        """Base URL of the REST face."""
+        return self._access.api_url
+
+    def close(self) -> None:
+        """Close connections."""
+        self._client.close()
+
+    async def login(self) -> str:
+        """The user of the token, or `<app>[bot]`; asked once, then kept."""
+        return await asyncio.to_thread(self._tokens.login)
+
+    async def find_run(self, repository: str, run_id: int) -> RunFacts:
+        """The newest attempt of a run. Raises NotFound."""
+        return await asyncio.to_thread(runs.find_run, self._client, repository, run_id)
+
+    async def read_run(self, run: RunRef) -> RunFacts:
+        """The attempt and its branch right now. Raises NotFound."""
+        return await asyncio.to_thread(runs.read_run, self._client, run)
+
+    async def read_jobs(self, run: RunRef) -> tuple[JobFacts, ...]:
+        """All jobs of the attempt."""
+        return await asyncio.to_thread(runs.read_jobs, self._client, run)
+
+    async def read_log(self, run: RunRef, job_id: int) -> LogAnswer:
+        """At most 64 MiB of it: of a longer one the first 16 and the last 48."""
+        return await self._downloads.log(run.repository, job_id)
+
+    async def read_file(self, repository: str, path: str, commit: str) -> bytes | None:
+        """A file at a commit; None if it is not there. Raises Permanent above 16 MiB."""
+        return await self._downloads.file(repository, path, commit)
+
+    async def read_world(self, pull: PullRef) -> World:
+        """The proposal and all around it, right now."""
+        return await asyncio.to_thread(world.read_world, self._client, pull)
+
+    async def open_pull(self, new: NewPull) -> OpenedPull:
+        """Twice is safe: looks by head ref first, and GitHub refuses a second one."""
+        return await asyncio.to_thread(self._pulls.open, new)
+
+    async def comment(self, pull: PullRef, body: str, effect_key: str) -> Effect:
+        """Twice is safe: looks by signed marker first and brings doubles down to one."""
+        return await asyncio.to_thread(self._pulls.comment, pull, body, effect_key)
+
+    async def close_pull(self, pull: PullRef, effect_key: str) -> Effect:
+        """Twice is safe: closing is setting a state."""
+        return await asyncio.to_thread(self._pulls.close, pull, effect_key)
+
+    async def merge_pull(self, pull: PullRef, head_sha: str, effect_key: str) -> Effect:
+        """Twice is safe: a merged pull request is read as done, and the call names its head."""
+        return await asyncio.to_thread(self._pulls.merge, pull, head_sha, effect_key)
+
+    async def git_access(self, repository: str) -> GitAccess:
+        """Clone URL and a token for that repository, good for at least ten minutes in app mode."""
+        return await asyncio.to_thread(self._git_access, repository)
+
+    def _git_access(self, repository: str) -> GitAccess:
+        there = self._client.repository(repository)
+        token: SecretStr = self._tokens.token(repository)
+        if self._access.git_url is not None:
+            return GitAccess(url=f"{self._access.git_url.rstrip('/')}/{repository}.git", token=token)
+        return GitAccess(url=there.get(RepositoryReply).clone_url, token=token)

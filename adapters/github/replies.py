@@ -1,0 +1,188 @@
+"""What we read out of GitHub's answers, and no more. Lenient: GitHub's own examples miss fields of its own schema."""
+
+from pydantic import SecretStr
+
+from sweeper.model import Instant, Wire
+
+
+class PersonReply(Wire):
+    """A user, a bot or an organisation."""
+
+    login: str
+    type: str = "User"
+
+
+class AppReply(Wire):
+    """The app itself."""
+
+    slug: str
+
+
+class InstallationReply(Wire):
+    """Where the app is installed."""
+
+    id: int
+
+
+class TokenReply(Wire):
+    """An installation token; its form and length are GitHub's business."""
+
+    token: SecretStr
+    expires_at: Instant
+
+
+class RepositoryReply(Wire):
+    """A repository; the name may have changed since we learnt it, the id never does."""
+
+    id: int
+    full_name: str
+    clone_url: str = ""
+    allow_merge_commit: bool | None = None
+    allow_squash_merge: bool | None = None
+    allow_rebase_merge: bool | None = None
+
+
+class RunReply(Wire):
+    """A workflow run (its newest attempt, or the attempt asked for)."""
+
+    id: int
+    run_attempt: int = 1
+    name: str | None = None
+    path: str = ""
+    status: str | None = None
+    conclusion: str | None = None
+    event: str
+    workflow_id: int | None = None
+    check_suite_id: int | None = None
+    head_sha: str
+    head_branch: str | None = None
+    head_repository: RepositoryReply | None = None
+    repository: RepositoryReply
+    html_url: str = ""
+    created_at: Instant
+
+
+class StepReply(Wire):
+    """A step of a job."""
+
+    number: int
+    name: str
+    conclusion: str | None = None
+
+
+class JobReply(Wire):
+    """A job of an attempt. GitHub leaves `steps` out for jobs that never ran."""
+
+    id: int
+    name: str
+    conclusion: str | None = None
+    steps: tuple[StepReply, ...] | None = None
+
+
+class ObjectReply(Wire):
+    """What a ref points at."""
+
+    sha: str
+
+
+class RefReply(Wire):
+    """A git ref."""
+
+    object: ObjectReply
+
+
+class PullEndReply(Wire):
+    """Head or base. `repo` None: that repository was deleted."""
+
+    ref: str
+    sha: str
+    repo: RepositoryReply | None = None
+
+
+class PullReply(Wire):
+    """A pull request, listed or single; a listed one lacks `merged` and `merged_by` and has `merged_at`."""
+
+    number: int
+    html_url: str = ""
+    state: str
+    draft: bool | None = None
+    body: str | None = None
+    user: PersonReply | None = None
+    head: PullEndReply
+    base: PullEndReply
+    merged: bool | None = None
+    merged_by: PersonReply | None = None
+    merge_commit_sha: str | None = None
+
+
+class IssueReply(Wire):
+    """A pull request seen as an issue: only there stands who closed it."""
+
+    closed_by: PersonReply | None = None
+
+
+class MergeReply(Wire):
+    """The answer to a merge."""
+
+    sha: str
+    merged: bool
+
+
+class ReviewReply(Wire):
+    """A review. `user` None: the account is gone. `commit_id` None: the commit is."""
+
+    id: int
+    user: PersonReply | None = None
+    body: str | None = None
+    state: str
+    submitted_at: Instant | None = None
+    commit_id: str | None = None
+
+
+class ReviewCommentReply(Wire):
+    """A line comment. `line` None: the line is outdated."""
+
+    path: str
+    line: int | None = None
+    original_line: int | None = None
+    body: str = ""
+
+
+class CommentReply(Wire):
+    """A comment in the conversation."""
+
+    id: int
+    html_url: str = ""
+    body: str | None = None
+    user: PersonReply | None = None
+
+
+class PermissionReply(Wire):
+    """A user's right. `role_name` tells maintain and triage apart, or is a custom role's name."""
+
+    permission: str
+    role_name: str | None = None
+
+
+class IdReply(Wire):
+    """Something of which we need the id alone."""
+
+    id: int
+
+
+class CheckRunReply(Wire):
+    """A check run; for Actions one per job."""
+
+    id: int
+    name: str
+    status: str
+    conclusion: str | None = None
+    app: IdReply | None = None
+    check_suite: IdReply | None = None
+
+
+class StatusReply(Wire):
+    """A commit status, the newest of its context."""
+
+    context: str
+    state: str

@@ -1,0 +1,83 @@
+"""Workflow runs and their jobs. Reads only."""
+
+from adapters.github.client import Client, Repository
+from adapters.github.replies import JobReply, RunReply
+from sweeper.errors import NotFound
+from sweeper.model import JobFacts, RunFacts, RunRef, StepFacts
+
+
+def find_run(client: Client, repository: str, run_id: int) -> RunFacts:
+    """The newest attempt, under the name and id the repository has now."""
+    there = client.repository(repository)
+    return _facts(there, there.get(RunReply, f"actions/runs/{run_id}"))
+
+
+def read_run(client: Client, run: RunRef) -> RunFacts:
+    """Exactly that attempt. A name that now belongs to another repository is NotFound."""
+    there = client.repository(run.repository)
+    reply = there.get(RunReply, f"actions/runs/{run.run_id}/attempts/{run.run_attempt}")
+    if reply.repository.id != run.repository_id:
+        raise NotFound(f"Trigger the run again by its new name: {run.repository} is another repository now.")
+    return _facts(there, reply)
+
+
+def read_jobs(client: Client, run: RunRef) -> tuple[JobFacts, ...]:
+    """All jobs of the attempt; a re-run of failed jobs keeps the others with their old results."""
+    there = client.repository(run.repository)
+    path = f"actions/runs/{run.run_id}/attempts/{run.run_attempt}/jobs"
+    return tuple(_job(reply) for reply in there.pages(JobReply, path, within="jobs"))
+
+
+def is_green_later(there: Repository, run: RunRef) -> bool:
+    """Whether the same code passed since: the run's newest attempt, or a newer run of its workflow on that commit."""
+    newest = there.find(RunReply, f"actions/runs/{run.run_id}")
+    if newest is None:
+        return False
+    if newest.conclusion == "success":
+        return True
+    return any(
+        other.id > newest.id and other.workflow_id == newest.workflow_id and other.conclusion == "success"
+        for other in runs_of(there, newest.head_sha)
+    )
+
+
+def runs_of(there: Repository, sha: str) -> list[RunReply]:
+    """All runs on a commit. The commit is compared here too: a query may be lost on the way over a rename."""
+    runs = there.pages(RunReply, "actions/runs", {"head_sha": sha}, within="workflow_runs")
+    return [run for run in runs if run.head_sha == sha]
+
+
+def _job(reply: JobReply) -> JobFacts:
+    steps = (StepFacts(number=step.number, name=step.name, conclusion=step.conclusion) for step in reply.steps or ())
+    return JobFacts(id=reply.id, name=reply.name, conclusion=reply.conclusion, steps=tuple(steps))
+
+
+def _facts(there: Repository, reply: RunReply) -> RunFacts:
+    head = reply.head_repository
+    return RunFacts(
+        run=RunRef(
+            repository=reply.repository.full_name,
+            repository_id=reply.repository.id,
+            run_id=reply.id,
+            run_attempt=reply.run_attempt,
+        ),
+        status=reply.status or "unknown",
+        conclusion=reply.conclusion,
+        event=reply.event,
+        workflow_name=reply.name or "",
+        workflow_path=reply.path.partition("@")[0],
+        head_sha=reply.head_sha,
+        head_branch=reply.head_branch,
+        head_repository=head.full_name if head else None,
+        head_repository_id=head.id if head else None,
+        branch_head=_branch_head(there, reply),
+        html_url=reply.html_url,
+        created_at=reply.created_at,
+    )
+
+
+def _branch_head(there: Repository, reply: RunReply) -> str | None:
+    """The branch in the repository the code came from, read with the rights we have on the run's own."""
+    if reply.head_repository is None or not reply.head_branch:
+        return None
+    return there.fork(reply.head_repository.full_name).branch_head(reply.head_branch)
