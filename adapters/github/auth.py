@@ -133,9 +133,8 @@ class AppTokens:
         except Refused:
             raise NotFound(f"Install app {self._app_id} on {repository}: GitHub knows no installation there.") from None
         call = Call("POST", f"/app/installations/{installation.id}/access_tokens")
-        wish: dict[str, JsonValue] = {"permissions": PERMISSIONS, "repositories": [repository.partition("/")[2]]}
         try:
-            answer = ask(self._connection, call, body=wish, refusable={403, 422})
+            return self._narrow_token(call, repository)
         except Refused as refused:
             if is_rate_limit(refused):
                 raise meaning(refused, call, datetime.now(UTC)) from None
@@ -143,6 +142,16 @@ class AppTokens:
                 f"Give app {self._app_id} its permissions on {repository} and end any suspension: "
                 f"{call} was answered {refused.status} {refused.reason}."
             ) from None
+
+    def _narrow_token(self, call: Call, repository: str) -> TokenReply:
+        """For that repository only; an old name is not known here: then for the installation's."""
+        wish: dict[str, JsonValue] = {"permissions": PERMISSIONS, "repositories": [repository.partition("/")[2]]}
+        try:
+            answer = ask(self._connection, call, body=wish, refusable={403, 422})
+        except Refused as refused:
+            if not refused.says("repositor"):
+                raise
+            answer = ask(self._connection, call, body={"permissions": PERMISSIONS}, refusable={403, 422})
         return read(TokenReply, answer.data, call)
 
     def forget(self, repository: str) -> bool:

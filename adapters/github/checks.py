@@ -44,9 +44,7 @@ def _latest(there: Repository, sha: str) -> list[CheckRunReply]:
     newest: dict[tuple[str, int, str], CheckRunReply] = {}
     for check in sorted(checks, key=lambda check: check.id):
         suite = check.check_suite.id if check.check_suite else 0
-        newest[check.name, check.app.id if check.app else 0, origin.get(suite, f"suite {suite}" if origin else "")] = (
-            check
-        )
+        newest[check.name, check.app.id if check.app else 0, origin.get(suite, "")] = check
     return list(newest.values())
 
 

@@ -8,6 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -36,6 +37,21 @@ _MISSING = {
 }
 
 
+@dataclass(frozen=True)
+class _Wish:
+    """What to download, in which form. Raises BadInput for what cannot be a repository's name."""
+
+    repository: str
+    place: str
+    accept: str
+    params: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def call(self) -> Call:
+        """As messages name it."""
+        return Call("GET", f"/repos/{checked_name(self.repository)}/{self.place}")
+
+
 class Downloads:
     """Bytes from GitHub and its storage."""
 
@@ -46,9 +62,9 @@ class Downloads:
 
     async def log(self, repository: str, job_id: int) -> LogAnswer:
         """A job's log. That there is none is an answer."""
-        call = Call("GET", f"/repos/{checked_name(repository)}/actions/jobs/{job_id}/logs")
+        wish = _Wish(repository, f"actions/jobs/{job_id}/logs", "application/vnd.github+json")
         try:
-            async with self._opened(call, repository) as response:
+            async with self._opened(wish) as response:
                 text = await both_ends(response.aiter_bytes(), LOG_HEAD, LOG_TAIL)
         except Refused as refused:
             return LogAnswer(text=None, missing=_MISSING[refused.status])
@@ -58,64 +74,60 @@ class Downloads:
 
     async def file(self, repository: str, path: str, commit: str) -> bytes | None:
         """A file's bytes at a commit; None if there is no file of that name (a directory is none)."""
-        call = Call("GET", f"/repos/{checked_name(repository)}/contents/{quote(path)}")
+        wish = _Wish(repository, f"contents/{quote(path)}", "application/vnd.github.raw+json", {"ref": commit})
         try:
-            async with self._opened(call, repository, {"ref": commit}) as response:
+            async with self._opened(wish) as response:
                 if response.headers.get("content-type", "").startswith("application/json"):
                     return None
-                return await _at_most(response.aiter_bytes(), LARGEST_FILE, call)
+                return await _at_most(response.aiter_bytes(), LARGEST_FILE, wish.call)
         except Refused:
             return None
 
     @asynccontextmanager
-    async def _opened(
-        self, call: Call, repository: str, params: Mapping[str, str] | None = None
-    ) -> AsyncIterator[httpx.Response]:
+    async def _opened(self, wish: _Wish) -> AsyncIterator[httpx.Response]:
         """The final answer, ready to be streamed. Raises Refused for 404 and 410, sweeper.errors for the rest."""
         try:
             async with (
                 httpx.AsyncClient(timeout=self._timeout, headers={"User-Agent": USER_AGENT}) as http,
-                self._asked(http, call, repository, params or {}) as answer,
+                self._asked(http, wish) as answer,
                 _at_storage(http, answer) as response,
             ):
                 if response is not answer and response.status_code == 403:
-                    raise errors.lost(call, "a download link that has expired")
-                await _judge(response, call)
+                    raise errors.lost(wish.call, "a download link that has expired")
+                await _judge(response, wish.call)
                 yield response
-        except httpx.HTTPError as error:
-            raise errors.lost(call, type(error).__name__) from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise errors.lost(wish.call, type(error).__name__) from None
 
     @asynccontextmanager
-    async def _asked(
-        self, http: httpx.AsyncClient, call: Call, repository: str, params: Mapping[str, str]
-    ) -> AsyncIterator[httpx.Response]:
+    async def _asked(self, http: httpx.AsyncClient, wish: _Wish) -> AsyncIterator[httpx.Response]:
         """The API's own answer. A rename (301) is followed inside the host, with the query and the token."""
-        url = httpx.URL(self._base + call.path).copy_merge_params(params)
+        url = httpx.URL(self._base + wish.call.path).copy_merge_params(wish.params)
         for _ in range(_MOST_MOVES):
-            async with http.stream("GET", url, headers=await self._headers(repository)) as answer:
+            async with http.stream("GET", url, headers=await self._headers(wish)) as answer:
                 moved = answer.next_request if answer.status_code in (301, 307, 308) else None
-                if moved is None:
-                    if answer.status_code == 401 and self._tokens.forget(repository):
-                        continue
+                refused = answer.status_code == 401 and self._tokens.forget(wish.repository)
+                if moved is None and not refused:
                     yield answer
                     return
-            if (moved.url.scheme, moved.url.netloc) != (url.scheme, url.netloc):
-                raise errors.not_followed(call)
-            url = moved.url.copy_merge_params(params)
-        raise AuthBroken(f"Renew the GitHub token or app key: {call} is refused or redirected again and again.")
+            if moved is not None:
+                if (moved.url.scheme, moved.url.netloc) != (url.scheme, url.netloc):
+                    raise errors.not_followed(wish.call)
+                url = moved.url.copy_merge_params(wish.params)
+        raise AuthBroken(f"Renew the GitHub token or app key: {wish.call} is refused or redirected again and again.")
 
-    async def _headers(self, repository: str) -> dict[str, str]:
-        token = await asyncio.to_thread(self._tokens.token, repository)
+    async def _headers(self, wish: _Wish) -> dict[str, str]:
+        token = await asyncio.to_thread(self._tokens.token, wish.repository)
         return {
             "Authorization": f"Bearer {token.get_secret_value()}",
-            "Accept": "application/vnd.github.raw+json",
+            "Accept": wish.accept,
             "X-GitHub-Api-Version": API_VERSION,
         }
 
 
 @asynccontextmanager
 async def _at_storage(http: httpx.AsyncClient, answer: httpx.Response) -> AsyncIterator[httpx.Response]:
-    """What a 302 points to, fetched without any header of ours; any other answer is itself the content."""
+    """What a 302 points to, fetched without our token; any other answer is itself the content."""
     link = answer.headers.get("location") if answer.status_code == 302 else None
     if link is None:
         yield answer

@@ -1,6 +1,7 @@
 """The facts about a proposal, re-read right now. Reads only."""
 
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 from adapters.github.checks import checks_of
 from adapters.github.client import Client, Repository
@@ -87,7 +88,7 @@ def _line_comments(there: Repository, number: int, review_id: int) -> tuple[Revi
 
 def _permission(there: Repository, user: str) -> str:
     """The right a user has now; a custom role counts as the standard right it builds on."""
-    found = there.find(PermissionReply, f"collaborators/{user}/permission")
+    found = there.find(PermissionReply, f"collaborators/{quote(user, safe='')}/permission")
     if found is None:
         return "none"
     return next((right for right in (found.role_name, found.permission) if right in _ROLES), "none")
