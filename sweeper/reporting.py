@@ -1,0 +1,190 @@
+"""How sweeps are told to people and scripts: the JSON documents that commands, API and pages share.
+
+Pure: views of the Sweeps port in, documents out. Their field names are a published contract: adding is free.
+"""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from sweeper.model import (
+    VERIFIER_VERSION,
+    AttemptResult,
+    Budget,
+    Diagnosis,
+    Effect,
+    Finding,
+    Instant,
+    Outcome,
+    PendingAction,
+    Proposal,
+    Reproduction,
+    RunRef,
+    Step,
+    Strict,
+    Trigger,
+    VerdictKind,
+    WaitingFor,
+)
+from sweeper.ports import SweepRecord, SweepView, WorkerLife
+
+
+class SweepLine(Strict):
+    """One sweep in a list. `attempt` is the run's; `stuck` is a sentence when the sweep cannot go on by itself."""
+
+    id: str
+    repository: str
+    branch: str
+    run_id: int
+    attempt: int
+    step: Step
+    outcome: Outcome | None
+    reason: str
+    proposal: int | None
+    proposal_url: str | None
+    waiting_for: WaitingFor | None
+    started_at: Instant
+    updated_at: Instant
+    stuck: str | None
+
+
+class ListReport(Strict):
+    """Sweeps, newest first, and whether anybody works on them."""
+
+    sweeps: tuple[SweepLine, ...]
+    worker: WorkerLife
+
+
+class AttemptLine(Strict):
+    """One agent try: what the verifier said of it, and what it noticed."""
+
+    n: int
+    agent: str
+    verdict: VerdictKind
+    reason: str
+    findings: tuple[Finding, ...]
+
+
+class ReviewLine(Strict):
+    """A review the sweep has acted on."""
+
+    id: int
+
+
+class Versions(Strict):
+    """Of the workflow code the sweep runs, and of the verifier rules of this program."""
+
+    workflow: int
+    verifier: int = VERIFIER_VERSION
+
+
+class Spent(Strict):
+    """What the sweep has used so far; `seconds` by step."""
+
+    attempts: int
+    seconds: dict[str, float]
+
+
+class ShowReport(Strict):
+    """One sweep's story: its checkpoint and the record it stands on."""
+
+    id: str
+    run: RunRef
+    workflow_version: int
+    current_step: Step
+    goal: str
+    artifacts: dict[str, str]
+    pending_action: PendingAction | None
+    budget: Budget
+    last_evidence_version: int
+    waiting_for: WaitingFor | None
+    outcome: Outcome | None
+    reason: str
+    branch: str
+    triggers: tuple[Trigger, ...]
+    diagnosis: Diagnosis | None
+    reproduction: Reproduction | None
+    effects: tuple[Effect, ...]
+    attempts: tuple[AttemptLine, ...]
+    proposal: Proposal | None
+    reviews: tuple[ReviewLine, ...]
+    versions: Versions
+    spent: Spent
+    started_at: Instant
+    updated_at: Instant
+    stuck: str | None
+
+
+class HealthReport(Strict):
+    """Which parts answer. `ready`: all that this process started does; it decides the status, and is not told."""
+
+    web: bool = True
+    temporal: bool
+    worker: bool
+    version: str
+    ready: bool = Field(exclude=True)
+
+
+def list_report(views: Sequence[SweepView], worker: WorkerLife) -> ListReport:
+    """The document of `list --json` and GET /api/sweeps."""
+    return ListReport(sweeps=tuple(_line(view) for view in views), worker=worker)
+
+
+def _line(view: SweepView) -> SweepLine:
+    told = view.checkpoint
+    return SweepLine(
+        id=view.id,
+        repository=told.run.repository,
+        branch=told.branch,
+        run_id=told.run.run_id,
+        attempt=told.run.run_attempt,
+        step=told.current_step,
+        outcome=told.outcome,
+        reason=told.reason,
+        proposal=told.proposal,
+        proposal_url=told.proposal_url,
+        waiting_for=told.waiting_for,
+        started_at=view.started_at,
+        updated_at=told.updated_at,
+        stuck=view.stuck,
+    )
+
+
+def show_report(record: SweepRecord) -> ShowReport:
+    """The document of `show ID --json` and GET /api/sweeps/ID."""
+    view, state = record.view, record.state
+    told = view.checkpoint
+    return ShowReport(
+        id=view.id,
+        run=told.run,
+        workflow_version=told.workflow_version,
+        current_step=told.current_step,
+        goal=told.goal,
+        artifacts=told.artifacts,
+        pending_action=told.pending_action,
+        budget=told.budget,
+        last_evidence_version=told.last_evidence_version,
+        waiting_for=told.waiting_for,
+        outcome=told.outcome,
+        reason=told.reason,
+        branch=told.branch,
+        triggers=state.triggers,
+        diagnosis=state.diagnosis,
+        reproduction=state.reproduction,
+        effects=state.effects,
+        attempts=tuple(_attempt(attempt) for attempt in state.attempts),
+        proposal=state.proposal,
+        reviews=tuple(ReviewLine(id=review) for review in state.handled_reviews),
+        versions=Versions(workflow=told.workflow_version),
+        spent=Spent(attempts=len(state.attempts), seconds=state.seconds),
+        started_at=view.started_at,
+        updated_at=told.updated_at,
+        stuck=view.stuck,
+    )
+
+
+def _attempt(attempt: AttemptResult) -> AttemptLine:
+    verdict = attempt.verdict
+    return AttemptLine(
+        n=attempt.n, agent=attempt.agent, verdict=verdict.kind, reason=verdict.reason, findings=verdict.findings
+    )
