@@ -1,0 +1,258 @@
+"""`Workspaces` in memory: trees are dictionaries, commits are values, the remote is a dictionary of branches.
+
+The same contract as `worktrees.store.WorktreeStore`, as far as a workflow can tell. It keeps state, so a second call
+sees what the first one did; `fail` plants an error before or after the effect of a coming call.
+"""
+
+import difflib
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from sweeper.errors import BadInput, HostLost, NonDeterminism, NotFound, Stale, SweeperError
+from sweeper.model import CommitMeta, Effect, EffectState, GitAccess, Patch, Workspace
+
+Tree = dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class FakeCommit:
+    """A commit: its files by path, and its parents."""
+
+    files: Tree
+    parents: tuple[str, ...] = ()
+
+
+@dataclass
+class Fault:
+    """An error to raise in a coming call of `method`, before or after it did its work."""
+
+    method: str
+    error: SweeperError
+    after: bool
+
+
+@dataclass
+class FakeWorkspaces:
+    """Drive it with `seed`, `tree`, `branches` and `fail`; look at `effects` and `calls`."""
+
+    host: str = "fake"
+    commits: dict[str, FakeCommit] = field(default_factory=dict)
+    branches: dict[int, dict[str, str]] = field(default_factory=dict)
+    mirrored: set[tuple[int, str]] = field(default_factory=set)
+    trees: dict[tuple[int, str], Tree] = field(default_factory=dict)
+    records: dict[tuple[int, str], str] = field(default_factory=dict)
+    effects: list[Effect] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+    def seed(
+        self, repository_id: int, files: Mapping[str, str], branch: str = "main", parent: str | None = None
+    ) -> str:
+        """Somebody else's commit on the remote: `files` on top of `parent`; the branch is moved to it."""
+        known = dict(self.commits[parent].files) if parent else {}
+        known |= {path: text.encode() for path, text in files.items()}
+        commit = self._write(FakeCommit(known, (parent,) if parent else ()), "seed")
+        self.branches.setdefault(repository_id, {})[branch] = commit
+        return commit
+
+    def tree(self, workspace: Workspace) -> Tree:
+        """The files of a workspace, to be read and edited in place. Raises NotFound."""
+        found = self.trees.get((workspace.repository_id, workspace.name))
+        if found is None:
+            raise NotFound(f"Workspace {workspace.name} is not complete on this host; create it again.")
+        return found
+
+    def tree_at(self, path: str) -> Tree:
+        """The same by `Workspace.path`, which is all that a sandbox knows."""
+        return next(tree for key, tree in self.trees.items() if _path(*key) == path)
+
+    def fail(self, method: str, error: SweeperError, *, after: bool = False) -> None:
+        """Let the next call of `method` raise. `after`: its effect happens and only the answer is lost."""
+        self.faults.append(Fault(method, error, after))
+
+    async def fetch(self, repository_id: int, commits: Sequence[str], access: GitAccess) -> None:
+        with self._call("fetch"):
+            for commit in commits:
+                if commit not in self.commits:
+                    raise NotFound(f"Commit {commit} is gone from the repository.")
+            self.mirrored |= {(repository_id, commit) for commit in commits}
+
+    async def create(self, repository_id: int, name: str, commit: str) -> Workspace:
+        with self._call("create"):
+            _check_name(name)
+            self.trees.pop((repository_id, name), None)
+            self._require(repository_id, commit)
+            self.trees[repository_id, name] = dict(self.commits[commit].files)
+            path = _path(repository_id, name)
+            return Workspace(host=self.host, name=name, repository_id=repository_id, commit=commit, path=path)
+
+    async def snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
+        with self._call("snapshot"):
+            if workspace.host != self.host:
+                raise HostLost(f"Workspace {workspace.name} is on host {workspace.host}; prepare it again on this one.")
+            files = dict(self.tree(workspace))
+            if files == self.commits[workspace.commit].files:
+                return None
+            seal = f"{meta.name} {meta.email} {meta.date.isoformat()} {meta.message}"
+            commit = self._write(FakeCommit(files, (workspace.commit,)), seal)
+            known = self.records.setdefault((workspace.repository_id, ref), commit)
+            if known != commit:
+                raise NonDeterminism(f"{ref} already records {known}, so {commit} cannot be; use another name.")
+            self.mirrored.add((workspace.repository_id, commit))
+            return self._describe(commit)
+
+    async def recorded(self, repository_id: int, ref: str) -> Patch | None:
+        with self._call("recorded"):
+            commit = self.records.get((repository_id, ref))
+            return self._describe(commit) if commit else None
+
+    async def diff(self, repository_id: int, parent: str, commit: str) -> bytes:
+        with self._call("diff"):
+            return b"".join(_diff(self.commits[parent].files, self.commits[commit].files).values())
+
+    async def merge(self, repository_id: int, ours: str, theirs: str) -> str | None:
+        with self._call("merge"):
+            for commit in (ours, theirs):
+                self._require(repository_id, commit)
+            base = next((old for old in self._ancestors(ours) if old in set(self._ancestors(theirs))), None)
+            merged = _merge(*(self.commits[commit].files for commit in (base, ours, theirs))) if base else None
+            if merged is None:
+                return None
+            commit = self._write(FakeCommit(merged, (ours, theirs)), "merge")
+            self.mirrored.add((repository_id, commit))
+            return commit
+
+    async def push(
+        self, repository_id: int, branch: str, commit: str, expected: str | None, access: GitAccess, effect_key: str
+    ) -> Effect:
+        with self._call("push"):
+            _check_branch(branch)
+            heads = self.branches.setdefault(repository_id, {})
+            seen = heads.get(branch)
+            if seen != commit and seen != expected:
+                raise Stale(f"{branch} is at {seen}, not at {expected}; read it again.")
+            self._require(repository_id, commit)
+            heads[branch] = commit
+            state = EffectState.DEDUPLICATED if seen == commit else EffectState.CREATED
+            return self._effect(effect_key, "branch.push", state, f"refs/heads/{branch}@{commit}")
+
+    async def delete_branch(
+        self, repository_id: int, branch: str, ours: str, access: GitAccess, effect_key: str
+    ) -> Effect:
+        with self._call("delete_branch"):
+            _check_branch(branch)
+            heads = self.branches.setdefault(repository_id, {})
+            seen = heads.get(branch)
+            if seen == ours:
+                del heads[branch]
+                return self._effect(effect_key, "branch.delete", EffectState.CREATED, f"refs/heads/{branch}@{ours}")
+            note = f"moved on to {seen}, left alone" if seen else "already gone"
+            return self._effect(effect_key, "branch.delete", EffectState.SKIPPED, f"refs/heads/{branch}", note)
+
+    async def discard(self, repository_id: int, sweep: str) -> None:
+        with self._call("discard"):
+            mine = [key for key in self.trees if key[0] == repository_id and f"{key[1]}.".startswith(f"{sweep}.")]
+            for key in mine:
+                del self.trees[key]
+            prefix = f"refs/sweeper/{sweep}/"
+            for record in [key for key in self.records if key[0] == repository_id and key[1].startswith(prefix)]:
+                del self.records[record]
+
+    @contextmanager
+    def _call(self, method: str) -> Iterator[None]:
+        self.calls.append(method)
+        fault = next((fault for fault in self.faults if fault.method == method), None)
+        if fault is not None:
+            self.faults.remove(fault)
+            if not fault.after:
+                raise fault.error
+        yield
+        if fault is not None:
+            raise fault.error
+
+    def _effect(self, key: str, name: str, state: EffectState, ref: str, note: str = "") -> Effect:
+        effect = Effect(key=key, name=name, state=state, ref=ref, note=note)
+        self.effects.append(effect)
+        return effect
+
+    def _require(self, repository_id: int, commit: str) -> None:
+        if (repository_id, commit) not in self.mirrored:
+            raise NotFound(f"Commit {commit} is not in the mirror of this host; fetch it first.")
+
+    def _write(self, commit: FakeCommit, seal: str) -> str:
+        body = f"{_tree_id(commit.files)} {' '.join(commit.parents)} {seal}"
+        key = hashlib.sha1(body.encode()).hexdigest()
+        self.commits[key] = commit
+        return key
+
+    def _ancestors(self, commit: str) -> list[str]:
+        found, todo = [], [commit]
+        while todo:
+            current = todo.pop(0)
+            if current not in found:
+                found.append(current)
+                todo.extend(self.commits[current].parents)
+        return found
+
+    def _describe(self, commit: str) -> Patch:
+        parent = self.commits[commit].parents[0]
+        files = self.commits[commit].files
+        diffs = _diff(self.commits[parent].files, files)
+        lines = [line for diff in diffs.values() for line in diff.splitlines() if line[:1] in b"+-"]
+        body = [line for line in lines if line[:3] not in (b"+++", b"---")]
+        return Patch(
+            commit=commit,
+            tree=_tree_id(files),
+            parent=parent,
+            patch_id=hashlib.sha1(b"\n".join(lines)).hexdigest(),
+            files=tuple(sorted(diffs)[:50]),
+            files_changed=len(diffs),
+            lines_changed=len(body),
+            bytes_changed=sum(len(files.get(path, b"")) for path in diffs),
+        )
+
+
+def _path(repository_id: int, name: str) -> str:
+    return f"/fake/{repository_id}/{name}"
+
+
+def _tree_id(files: Tree) -> str:
+    listing = {path: hashlib.sha1(data).hexdigest() for path, data in sorted(files.items())}
+    return hashlib.sha1(json.dumps(listing).encode()).hexdigest()
+
+
+def _check_name(name: str) -> None:
+    if name.startswith(("-", ".")) or ".." in name or "/" in name or not name:
+        raise BadInput(f"{name!r} cannot name a workspace; use letters, digits, '.', '_' and '-', no '..'.")
+
+
+def _check_branch(branch: str) -> None:
+    if branch.startswith("-") or ".." in branch or not branch:
+        raise BadInput(f"{branch!r} is not a valid branch name; rename the branch.")
+
+
+def _diff(old: Tree, new: Tree) -> dict[str, bytes]:
+    diffs = {}
+    for path in sorted(old.keys() | new.keys()):
+        if old.get(path) != new.get(path):
+            before, after = (tree.get(path, b"").decode("latin-1").splitlines(True) for tree in (old, new))
+            names = (f"a/{path}" if path in old else "/dev/null", f"b/{path}" if path in new else "/dev/null")
+            body = "".join(difflib.unified_diff(before, after, *names))
+            diffs[path] = f"diff --git a/{path} b/{path}\n{body}".encode("latin-1")
+    return diffs
+
+
+def _merge(base: Tree, ours: Tree, theirs: Tree) -> Tree | None:
+    """File by file: a file changed on both sides in different ways is a conflict."""
+    merged = {}
+    for path in base.keys() | ours.keys() | theirs.keys():
+        before, mine, other = base.get(path), ours.get(path), theirs.get(path)
+        if mine != before and other != before and mine != other:
+            return None
+        kept = other if mine == before else mine
+        if kept is not None:
+            merged[path] = kept
+    return merged
