@@ -166,10 +166,10 @@ class AppTokens:
 
 def _signing(app_id: int, private_key: str) -> Auth.AppAuth:
     """The app's signature, tried once now so that a file that is no RSA key is named at start."""
-    app = Auth.AppAuth(app_id, private_key)
     try:
+        app = Auth.AppAuth(app_id, private_key)
         app.create_jwt()
-    except (jwt.PyJWTError, ValueError, TypeError) as error:
+    except (jwt.PyJWTError, ValueError, TypeError, AssertionError) as error:
         raise AuthBroken(
             f"Put the PEM private key of app {app_id} into SWEEPER_APP_KEY_FILE: what is there cannot sign "
             f"({type(error).__name__})."

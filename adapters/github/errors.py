@@ -85,12 +85,12 @@ def refusal(error: GithubException) -> Refused:
 
 
 def reason_in(data: JsonValue) -> str:
-    """The human part of an error body, in one short line; an HTML page says nothing."""
+    """The human part of an error body as part of a sentence, one short line; an HTML page says nothing."""
     if not isinstance(data, dict) or "message" not in data:
         return ""
     details = data.get("errors")
     texts = [data["message"], *(_detail(item) for item in details)] if isinstance(details, list) else [data["message"]]
-    line = re.sub(r"\s+", " ", "; ".join(str(text) for text in texts if text)).strip(" .")
+    line = re.sub(r"\s+", " ", "; ".join(str(text).strip(" .") for text in texts if text)).replace(". ", "; ")
     return line[:_LONGEST_REASON]
 
 

@@ -16,7 +16,7 @@ class GitHubAccess(Strict):
     """
 
     api_url: str
-    token: SecretStr | None = None
+    token: SecretStr | None = Field(default=None, min_length=1)
     app_id: int | None = None
     app_key_file: Path | None = None
     marker_key: SecretBytes
