@@ -176,7 +176,7 @@ def show_report(record: SweepRecord) -> ShowReport:
         proposal=state.proposal,
         reviews=tuple(ReviewLine(id=review) for review in state.handled_reviews),
         versions=Versions(workflow=told.workflow_version),
-        spent=Spent(attempts=len(state.attempts), seconds=state.seconds),
+        spent=Spent(attempts=len(state.attempts), seconds=state.seconds or told.seconds),
         started_at=view.started_at,
         updated_at=told.updated_at,
         stuck=view.stuck,

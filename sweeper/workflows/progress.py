@@ -139,6 +139,7 @@ class Progress:
             branch=(state.facts.head_branch or "") if state.facts else "",
             proposal=proposal.number if proposal else None,
             proposal_url=proposal.url if proposal else None,
+            seconds={step: round(spent, 1) for step, spent in state.seconds.items()},
             updated_at=workflow.now(),
         )
 
