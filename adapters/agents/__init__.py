@@ -1,0 +1,1 @@
+"""`FixAgent`: deterministic fixers, and any command line."""

@@ -1,0 +1,190 @@
+"""The real sandbox: bubblewrap, probed before it is trusted.
+
+The event loop's own thread starts it, never a pool thread: --die-with-parent follows the parent *thread*.
+"""
+
+import asyncio
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+from adapters.sandbox import layout, probe
+from adapters.sandbox.binary import Binary, find_binaries
+from adapters.sandbox.cgroups import find_parents
+from adapters.sandbox.identity import sandbox_identity
+from adapters.sandbox.layers import Inside, command_line
+from adapters.sandbox.layout import Data, Mount
+from adapters.sandbox.limits import Guard, bounded
+from adapters.sandbox.output import CappedOutput, drain
+from adapters.sandbox.problems import NO_BWRAP, KernelSettings, explain
+from adapters.sandbox.tools import HostView, Tools, find_tools
+from adapters.sandbox.tree import SetupFailed, Tree, to_the_end
+from sweeper.errors import MissingTool, SweeperError
+from sweeper.ports import SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
+
+NAME = "bubblewrap"
+
+
+class Bubblewrap:
+    """`Sandbox` over bwrap. `private`: directories no tool may make visible (the state directory).
+
+    Running twice is two runs; nothing of one is left for the next but what it wrote in its workspace.
+    """
+
+    def __init__(
+        self,
+        private: Sequence[Path] = (),
+        tools: Tools | None = None,
+        binaries: Sequence[Binary] | None = None,
+    ) -> None:
+        self._tools = tools or find_tools(HostView.of_this_process(tuple(private)))
+        self._binaries = find_binaries() if binaries is None else tuple(binaries)
+        self._identity = sandbox_identity()
+        self._parents = find_parents()
+        self._lock = asyncio.Lock()
+        self._facts: SandboxFacts | None = None
+        self._binary: Binary | None = None
+
+    @property
+    def search_path(self) -> tuple[str, ...]:
+        """Directories where programs are looked for inside."""
+        return self._tools.search_path
+
+    def which(self, name: str) -> str | None:
+        """Where a program is found inside; None if it is not."""
+        return self._tools.which(name)
+
+    def owner(self) -> tuple[int, int] | None:
+        """Host uid and gid that must own a workspace; None: the worker's own will do."""
+        return self._identity.owner
+
+    async def probe(self) -> SandboxFacts:
+        """Try each bwrap there is with a real run; the first that holds is used from then on. Asked once."""
+        async with self._lock:
+            if self._facts is None:
+                self._facts = await self._probe_all()
+            return self._facts
+
+    async def run(self, run: SandboxRun) -> SandboxResult:
+        """As the port says. Raises MissingTool with the probe's sentence, BadInput for a name that cannot be passed."""
+        facts = await self.probe()
+        if facts.problem is not None or self._binary is None:
+            raise MissingTool(facts.problem or NO_BWRAP)
+        result, _ = await self._execute(self._binary, run)
+        return result
+
+    async def _probe_all(self) -> SandboxFacts:
+        facts = SandboxFacts(name=NAME, problem=NO_BWRAP)
+        for binary in self._binaries:
+            facts = await self._probe_one(binary)
+            if facts.problem is None:
+                self._binary = binary
+                break
+        return facts
+
+    async def _probe_one(self, binary: Binary) -> SandboxFacts:
+        place = Path(tempfile.mkdtemp(prefix="sweeper-probe-"))
+        try:
+            problem, held = await self._look_around(binary, place)
+        except SweeperError as error:
+            problem, held = str(error), ()
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+        version = await asyncio.to_thread(binary.version)
+        return SandboxFacts(name=NAME, version=version, path=str(binary.path), held=held, problem=problem)
+
+    async def _look_around(self, binary: Binary, place: Path) -> tuple[str | None, tuple[str, ...]]:
+        canary, workspace = place / "canary", place / "work"
+        canary.touch()
+        workspace.mkdir()
+        if owner := self.owner():
+            os.chown(workspace, *owner)
+        result, bounds = await self._execute(binary, probe.probe_run(workspace, canary))
+        left = workspace / probe.LEFT_BEHIND
+        seen = probe.Seen(result=result, file_uid=left.lstat().st_uid if left.exists() else None)
+        problem = probe.judge(seen, self._identity)
+        return problem, () if problem else (*probe.held(), *bounds)
+
+    async def _execute(self, binary: Binary, run: SandboxRun) -> tuple[SandboxResult, tuple[str, ...]]:
+        layout.refuse_bad_names(run)
+        started, output = time.monotonic(), CappedOutput()
+        guard = Guard(run.limits, self._parents)
+        try:
+            with _in_memory({**layout.synthetic_etc(self._identity), **_inside_names(run.files)}) as data:
+                line = partial(command_line, binary, self._identity, inside=self._inside(run, data))
+                async with Tree(line, [item.descriptor for item in data]) as tree:
+                    code = await _supervise(tree, guard, run.limits, output)
+                limit = tree.ended_by or guard.explain(code)
+        finally:
+            await to_the_end(asyncio.to_thread(guard.close))
+        seconds = time.monotonic() - started
+        if code is None and limit is None:
+            return _not_started(output.bytes(), seconds), guard.held
+        return SandboxResult(exit_code=code, seconds=seconds, output=output.bytes(), limit=limit), guard.held
+
+    def _inside(self, run: SandboxRun, data: Sequence[Data]) -> Inside:
+        tools = [Mount(str(tool.source), str(tool.target)) for tool in self._tools.directories]
+        return Inside(
+            argv=bounded(run.argv, run.limits, self._identity.uid),
+            directory=layout.working_directory(run.working_directory),
+            env=layout.environment(self.search_path, run.env),
+            mounts=[*tools, Mount(str(Path(run.workspace).resolve()), layout.WORK_AT, writable=True)],
+            data=data,
+        )
+
+
+async def _supervise(tree: Tree, guard: Guard, limits: SandboxLimits, output: CappedOutput) -> int | None:
+    """Let the command run under its bounds; its exit code, or None if it was ended or never came to start."""
+    reading = asyncio.ensure_future(drain(tree.output, output, limits.output_bytes, partial(tree.kill, "output")))
+    with ExitStack() as cleanup:
+        cleanup.callback(reading.cancel)
+        try:
+            pid = await tree.hold()
+            guard.apply(pid)
+        except (SetupFailed, ProcessLookupError):
+            await reading
+            return None
+        timer = asyncio.get_running_loop().call_later(limits.seconds, tree.kill, "time")
+        cleanup.callback(timer.cancel)
+        watching = asyncio.ensure_future(guard.watch(pid, tree.kill))
+        cleanup.callback(watching.cancel)
+        tree.release()
+        code = await tree.exit_code()
+        await reading
+        return code
+
+
+def _not_started(said: bytes, seconds: float) -> SandboxResult:
+    """bwrap gave up before the command. A missing directory is the command's own fault, the rest the machine's."""
+    words = said.decode(errors="replace")
+    if "bwrap: Can't chdir to" in words:
+        return SandboxResult(
+            exit_code=layout.NOT_FOUND_EXIT, seconds=seconds, output=b"The working directory does not exist.\n"
+        )
+    raise MissingTool(explain(None, words, KernelSettings.read()))
+
+
+def _inside_names(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {f"{layout.FILES_AT}/{name}": content for name, content in files.items()}
+
+
+@contextmanager
+def _in_memory(files: Mapping[str, bytes]) -> Iterator[list[Data]]:
+    """Descriptors from which bwrap copies; nothing of this touches the disk."""
+    data: list[Data] = []
+    try:
+        for target, content in files.items():
+            descriptor = os.memfd_create("sweeper")
+            data.append(Data(descriptor=descriptor, target=target))
+            with open(descriptor, "wb", closefd=False) as file:
+                file.write(content)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        yield data
+    finally:
+        for item in data:
+            os.close(item.descriptor)
