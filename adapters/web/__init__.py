@@ -1,0 +1,1 @@
+"""The two web faces: a public one for webhooks, and one for this machine's operator."""
