@@ -242,6 +242,10 @@ class Sandbox(Protocol):
         """Directories where programs are looked for inside."""
         ...
 
+    def owner(self) -> tuple[int, int] | None:
+        """Host uid and gid that a workspace has to belong to; None: the worker's own."""
+        ...
+
     async def probe(self) -> SandboxFacts:
         """Run a real probe once; the answer is kept."""
         ...

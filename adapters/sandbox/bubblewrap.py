@@ -163,9 +163,7 @@ def _not_started(said: bytes, seconds: float) -> SandboxResult:
     """bwrap gave up before the command. A missing directory is the command's own fault, the rest the machine's."""
     words = said.decode(errors="replace")
     if "bwrap: Can't chdir to" in words:
-        return SandboxResult(
-            exit_code=layout.NOT_FOUND_EXIT, seconds=seconds, output=b"The working directory does not exist.\n"
-        )
+        return SandboxResult(exit_code=layout.NO_DIRECTORY_EXIT, seconds=seconds, output=layout.NO_DIRECTORY)
     raise MissingTool(explain(None, words, KernelSettings.read()))
 
 

@@ -19,8 +19,10 @@ HOME_AT = "/tmp/home"  # noqa: S108  a path inside the sandbox's own tmpfs
 TMP_BYTES = 1 << 30
 SHM_BYTES = 256 << 20
 
-NOT_FOUND_EXIT = 127
-"""As shells say it: the program or the directory is not there."""
+NO_PROGRAM_EXIT = 127
+"""As shells say it: the program is not there."""
+NO_DIRECTORY_EXIT = 1
+NO_DIRECTORY = b"The working directory does not exist in the workspace.\n"
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -56,6 +56,9 @@ class Unsandboxed:
 
     async def _execute(self, run: SandboxRun, place: Path) -> SandboxResult:
         started, output = time.monotonic(), CappedOutput()
+        directory = Path(run.workspace, run.working_directory)
+        if not directory.is_dir():
+            return SandboxResult(exit_code=layout.NO_DIRECTORY_EXIT, seconds=0.0, output=layout.NO_DIRECTORY)
         home = place / "home"
         home.mkdir()
         asked = {name: _moved(value, place) for name, value in run.env.items()}
@@ -67,12 +70,12 @@ class Unsandboxed:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
                 env=env,
-                cwd=Path(run.workspace, run.working_directory),
+                cwd=directory,
                 start_new_session=True,
             )
-        except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        except (FileNotFoundError, PermissionError) as error:
             said = f"{error.filename}: {error.strerror}\n".encode()
-            return SandboxResult(exit_code=layout.NOT_FOUND_EXIT, seconds=time.monotonic() - started, output=said)
+            return SandboxResult(exit_code=layout.NO_PROGRAM_EXIT, seconds=0.0, output=said)
         group = _Group(process)
         try:
             code = await group.end(run.limits, output)

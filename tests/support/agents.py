@@ -1,0 +1,55 @@
+"""`FixAgent` that follows a script: each try makes the next edit."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from sweeper.model import FixOutcome, FixReport, Workspace
+from sweeper.ports import TaskFile
+
+Edit = Callable[[Workspace], None]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One try: what it does to the workspace and what it says."""
+
+    edit: Edit | None = None
+    outcome: FixOutcome = FixOutcome.EDITED
+    summary: str = "done"
+    error: Exception | None = None
+
+
+@dataclass
+class ScriptedAgent:
+    """Takes its turns in order and stays with the last one; `tasks` holds what it was told each time."""
+
+    turns: list[Turn]
+    name: str = "scripted"
+    tasks: list[TaskFile] = field(default_factory=list)
+
+    async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
+        """Do the next turn."""
+        turn = self.turns[min(len(self.tasks), len(self.turns) - 1)]
+        self.tasks.append(task)
+        if turn.error is not None:
+            raise turn.error
+        if turn.edit is not None:
+            turn.edit(workspace)
+        return FixReport(agent=self.name, outcome=turn.outcome, summary=turn.summary, exit_code=0, seconds=0.01)
+
+
+def write(files: dict[str, str | None]) -> Edit:
+    """An edit on disk: path to new text, None to delete."""
+
+    def edit(workspace: Workspace) -> None:
+        for path, text in files.items():
+            place = Path(workspace.path, path)
+            if text is None:
+                place.unlink()
+            else:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(text)
+
+    return edit
