@@ -11,6 +11,8 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 
 from adapters.temporal.attributes import REGISTERED
+from adapters.temporal.client import TemporalTarget, connect
+from adapters.temporal.embedded import EmbeddedTemporal
 
 TEST_SERVER = Path(sysconfig.get_path("scripts")) / "temporal-test-server"
 
@@ -30,3 +32,10 @@ async def time_skipping_env() -> AsyncIterator[WorkflowEnvironment]:
     ) as env:
         await register_attributes(env.client)
         yield env
+
+
+@asynccontextmanager
+async def dev_server(state_dir: Path) -> AsyncIterator[Client]:
+    """A client of the embedded server of that directory; it is as the product starts it, listing included."""
+    async with EmbeddedTemporal(state_dir) as temporal:
+        yield await connect(TemporalTarget(address=temporal.address))
