@@ -28,7 +28,9 @@ _PULL_ACTIONS = frozenset(
 _USED_KEYS = ("workflow_run", "pull_request", "repository", "sender")
 
 _Id = Annotated[int, Field(strict=True, gt=0, lt=2**63)]
-_Name = Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$", max_length=200)]
+_Name = Annotated[str, Field(pattern=r"^[\w-]+/(?:[\w-]|\.[\w-]|\.\.[\w.-])[\w.-]*$", max_length=200)]
+"""`owner/name`, where the name may begin with dots but is never `.` or `..`: it becomes part of a URL path."""
+
 _Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$")]
 
 
