@@ -9,12 +9,11 @@ import shutil
 import signal
 import sys
 import sysconfig
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from adapters.temporal.client import TemporalTarget, connect, prepare_namespace
-from adapters.temporal.state import SERVER_LOCK, FileLock
+from adapters.temporal.state import SERVER_LOCK, FileLock, comes_true
 from sweeper.errors import MissingTool, NotFound, OutOfReach
 
 HOST = "127.0.0.1"
@@ -162,17 +161,9 @@ async def _outlast_former(lock: FileLock) -> None:
         if sign is not None and former.isdecimal():
             with suppress(ProcessLookupError):
                 os.kill(int(former), sign)
-        if await _comes_true(lock.try_exclusive, seconds):
+        if await comes_true(lock.try_exclusive, seconds):
             return
     raise OutOfReach(f"A former Temporal server (process {lock.read()}) does not end: end it by hand and start again.")
-
-
-async def _comes_true(condition: Callable[[], bool], seconds: float) -> bool:
-    for _ in range(int(seconds / 0.02)):
-        if condition():
-            return True
-        await asyncio.sleep(0.02)
-    return False
 
 
 def _tail(path: Path, since: int) -> str:

@@ -4,8 +4,10 @@ The locks say *whether*, the address file says *where*: after a crash the file m
 the kernel drops it with the process that held it.
 """
 
+import asyncio
 import fcntl
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +21,7 @@ from sweeper.model import Strict
 OWNER_LOCK = "temporal.lock"
 SERVER_LOCK = "temporal-server.lock"
 ADDRESS_FILE = "temporal.json"
+_STEP_SECONDS = 0.02
 
 
 class ServerAddress(Strict):
@@ -75,6 +78,15 @@ class FileLock:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+async def comes_true(condition: Callable[[], bool], seconds: float) -> bool:
+    """Whether it becomes true in that time. For locks: the kernel tells nobody when one is let go."""
+    for _ in range(int(seconds / _STEP_SECONDS)):
+        if condition():
+            return True
+        await asyncio.sleep(_STEP_SECONDS)
+    return False
 
 
 def private_directory(path: Path) -> Path:

@@ -1,0 +1,142 @@
+"""A sweep's state read back from its recorded history: what its activities answered, without a worker to ask.
+
+It follows the results the workflow itself keeps; what only the workflow's code derives (handled reviews, deadlines) is
+as of the last continue-as-new, whose input carries the whole state.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC
+from typing import Any, TypeVar
+
+from temporalio.api.common.v1 import Payloads
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.converter import PayloadConverter
+
+from sweeper.activities import names
+from sweeper.errors import Bug
+from sweeper.model import AttemptResult, Effect, SweepInput, SweepResult, SweepState, Wire
+from sweeper.ports import OpenedPull
+
+ATTEMPT_WORKFLOW = "attempt"
+CANCEL_SIGNAL = "cancel"
+
+Value = TypeVar("Value", bound=Wire | str)
+Change = Callable[[Any], dict[str, Any]]
+"""From an activity's answer to the fields of SweepState it sets."""
+
+
+def _diagnosed(answer: names.Diagnosed) -> dict[str, Any]:
+    return {"diagnosis": answer.diagnosis, "plan": answer.plan}
+
+
+_SETS: dict[str, tuple[type[Wire], Change]] = {
+    names.ADMIT.name: (names.ADMIT.gives, lambda facts: {"facts": facts}),
+    names.COLLECT.name: (names.COLLECT.gives, lambda collected: {"evidence": collected.evidence}),
+    names.DIAGNOSE.name: (names.DIAGNOSE.gives, _diagnosed),
+    names.CHOOSE_HOST.name: (names.CHOOSE_HOST.gives, lambda choice: {"host": choice.host}),
+    names.REPRODUCE.name: (names.REPRODUCE.gives, lambda reproduction: {"reproduction": reproduction}),
+}
+_EFFECTS = frozenset(
+    {
+        names.PUSH_BRANCH.name,
+        names.COMMENT.name,
+        names.CLOSE_PROPOSAL.name,
+        names.MERGE.name,
+        names.DELETE_BRANCH.name,
+    }
+)
+
+
+def result_of(events: Iterable[HistoryEvent], converter: PayloadConverter) -> SweepResult | None:
+    """What a completed sweep answered; None if it did not complete or its answer is not readable."""
+    for event in events:
+        if event.HasField("workflow_execution_completed_event_attributes"):
+            return _decode(event.workflow_execution_completed_event_attributes.result, SweepResult, converter)
+    return None
+
+
+def state_of(events: Iterable[HistoryEvent], converter: PayloadConverter) -> SweepState:
+    """The state after these events of one run, from its start. Answers that are not readable are passed over.
+
+    Raises Bug if the events do not begin with a sweep's start.
+    """
+    reader: _Reader | None = None
+    for event in events:
+        if reader is None:
+            reader = _Reader(_first_state(event, converter), converter)
+        reader.take(event)
+    if reader is None:
+        raise Bug("A history without events was given: report this.")
+    return reader.state
+
+
+def _first_state(event: HistoryEvent, converter: PayloadConverter) -> SweepState:
+    given = _decode(event.workflow_execution_started_event_attributes.input, SweepInput, converter)
+    if given is None:
+        raise Bug("This workflow was not started with a sweep's input: show it with `temporal workflow show`.")
+    if given.state is not None:
+        return given.state
+    return SweepState(started_at=event.event_time.ToDatetime(UTC), triggers=(given.trigger,))
+
+
+@dataclass
+class _Reader:
+    """Takes one event after the other; `scheduled` remembers which activity an answer belongs to."""
+
+    state: SweepState
+    converter: PayloadConverter
+    scheduled: dict[int, str] = field(default_factory=dict)
+
+    def take(self, event: HistoryEvent) -> None:
+        match event.WhichOneof("attributes"):
+            case "activity_task_scheduled_event_attributes":
+                self.scheduled[event.event_id] = event.activity_task_scheduled_event_attributes.activity_type.name
+            case "activity_task_completed_event_attributes":
+                done = event.activity_task_completed_event_attributes
+                self._activity(self.scheduled.get(done.scheduled_event_id, ""), done.result)
+            case "child_workflow_execution_completed_event_attributes":
+                child = event.child_workflow_execution_completed_event_attributes
+                if child.workflow_type.name == ATTEMPT_WORKFLOW:
+                    self._attempt(child.result)
+            case "workflow_execution_signaled_event_attributes":
+                signal = event.workflow_execution_signaled_event_attributes
+                if signal.signal_name == CANCEL_SIGNAL:
+                    self._set(cancel_reason=_decode(signal.input, str, self.converter))
+            case _:
+                pass
+
+    def _activity(self, name: str, result: Payloads) -> None:
+        if name in _SETS:
+            kind, change = _SETS[name]
+            answer = _decode(result, kind, self.converter)
+            if answer is not None:
+                self._set(**change(answer))
+        elif name in _EFFECTS:
+            self._effect(_decode(result, Effect, self.converter))
+        elif name == names.OPEN_PROPOSAL.name:
+            opened = _decode(result, OpenedPull, self.converter)
+            if opened is not None:
+                self._set(proposal=opened.proposal)
+                self._effect(opened.effect)
+
+    def _effect(self, effect: Effect | None) -> None:
+        if effect is not None:
+            self._set(effects=(*self.state.effects, effect))
+
+    def _attempt(self, result: Payloads) -> None:
+        attempt = _decode(result, AttemptResult, self.converter)
+        if attempt is not None:
+            self._set(attempts=(*self.state.attempts, attempt))
+
+    def _set(self, **fields: Any) -> None:
+        self.state = self.state.model_copy(update=fields)
+
+
+def _decode(payloads: Payloads, kind: type[Value], converter: PayloadConverter) -> Value | None:
+    try:
+        (value,) = converter.from_payloads(payloads.payloads, [kind])
+    except (ValueError, RuntimeError, KeyError, TypeError):
+        # Written by another version or not by us: a view shows what it can.
+        return None
+    return value if isinstance(value, kind) else None
