@@ -1,4 +1,4 @@
-"""GitHub as the CodeHost port: PyGithub for the API, httpx for logs and raw files."""
+"""GitHub as the CodeHost port: PyGithub for the API, httpx for logs."""
 
 from adapters.github.host import GitHubHost
 from adapters.github.settings import GitHubAccess

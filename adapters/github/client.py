@@ -95,11 +95,17 @@ class Repository:
         call = self._name_call("GET", path)
         return read(model, self._client.call(call, self._scope, params).data, call)
 
-    def find(self, model: type[Reply], path: str, absent: Collection[int] = (404,)) -> Reply | None:
+    def find(
+        self,
+        model: type[Reply],
+        path: str,
+        params: Mapping[str, str] | None = None,
+        absent: Collection[int] = (404,),
+    ) -> Reply | None:
         """Read one thing that may be absent: None for the statuses in `absent`."""
         call = self._name_call("GET", path)
         try:
-            return read(model, self._client.call(call, self._scope, refusable=absent).data, call)
+            return read(model, self._client.call(call, self._scope, params, refusable=absent).data, call)
         except Refused:
             return None
 

@@ -4,10 +4,10 @@ import asyncio
 
 from pydantic import SecretStr
 
-from adapters.github import runs, world
+from adapters.github import files, runs, world
 from adapters.github.auth import tokens_for
 from adapters.github.client import Client
-from adapters.github.downloads import Downloads
+from adapters.github.logs import Logs
 from adapters.github.pulls import Pulls
 from adapters.github.replies import RepositoryReply
 from adapters.github.settings import GitHubAccess
@@ -22,7 +22,7 @@ class GitHubHost:
         self._access = access
         self._tokens = tokens_for(access)
         self._client = Client(access, self._tokens)
-        self._downloads = Downloads(access, self._tokens)
+        self._logs = Logs(access, self._tokens)
         self._pulls = Pulls(self._client, access.marker_key.get_secret_value())
 
     @property
@@ -52,11 +52,11 @@ class GitHubHost:
 
     async def read_log(self, run: RunRef, job_id: int) -> LogAnswer:
         """At most 64 MiB of it: of a longer one the first 16 and the last 48."""
-        return await self._downloads.log(run.repository, job_id)
+        return await self._logs.read(run.repository, job_id)
 
     async def read_file(self, repository: str, path: str, commit: str) -> bytes | None:
-        """A file at a commit; None if it is not there. Raises Permanent above 16 MiB."""
-        return await self._downloads.file(repository, path, commit)
+        """A file at a commit; None if there is none of that name. Raises Permanent above 1 MB."""
+        return await asyncio.to_thread(files.read_file, self._client, repository, path, commit)
 
     async def read_world(self, pull: PullRef) -> World:
         """The proposal and all around it, right now."""

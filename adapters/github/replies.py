@@ -1,6 +1,6 @@
 """What we read out of GitHub's answers, and no more. Lenient: GitHub's own examples miss fields of its own schema."""
 
-from pydantic import SecretStr
+from pydantic import SecretStr, model_validator
 
 from sweeper.model import Instant, Wire
 
@@ -89,6 +89,20 @@ class RefReply(Wire):
     """A git ref."""
 
     object: ObjectReply
+
+
+class FileReply(Wire):
+    """A file's content. GitHub answers a list for a directory; `encoding` is `none` for a file above 1 MB."""
+
+    type: str
+    encoding: str = ""
+    content: str = ""
+    size: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_directories(cls, data: object) -> object:
+        return {"type": "dir"} if isinstance(data, list) else data
 
 
 class PullEndReply(Wire):

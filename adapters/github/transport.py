@@ -18,6 +18,7 @@ from pydantic import JsonValue, ValidationError
 from adapters.github import errors
 from adapters.github.errors import Call
 from adapters.github.settings import GitHubAccess
+from sweeper.errors import Transient
 from sweeper.model import Wire
 
 API_VERSION = "2022-11-28"
@@ -86,6 +87,8 @@ def read(model: type[Reply], data: JsonValue, call: Call) -> Reply:
     """The part of an answer we need. An empty body is an answer lost on its way."""
     if data is None:
         raise errors.lost(call, "empty")
+    if isinstance(data, dict) and data.get("message") == "Moved Permanently":
+        raise Transient(f"Repeat {call}: the repository was renamed in this moment and nothing was done.")
     try:
         return model.model_validate(data)
     except ValidationError as error:

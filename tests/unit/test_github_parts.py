@@ -9,7 +9,7 @@ from pydantic import SecretBytes, SecretStr, ValidationError
 
 from adapters.github import GitHubAccess, GitHubHost
 from adapters.github.client import checked_name, next_page
-from adapters.github.downloads import both_ends
+from adapters.github.logs import both_ends
 from sweeper.errors import AuthBroken, BadInput
 
 URL = "https://github.example/api/v3"

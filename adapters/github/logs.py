@@ -1,4 +1,4 @@
-"""Logs and files, as bytes and streamed, over httpx. Reads only.
+"""Job logs, streamed over httpx. Reads only.
 
 A job's log is a redirect to a storage host with a signed link: the link is a capability and is never logged or kept,
 and our token must not go there (storage refuses it, and it is not theirs to see).
@@ -6,11 +6,9 @@ and our token must not go there (storage refuses it, and it is not theirs to see
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from urllib.parse import quote
 
 import httpx
 from pydantic import JsonValue, TypeAdapter, ValidationError
@@ -21,14 +19,13 @@ from adapters.github.client import checked_name
 from adapters.github.errors import Call, Refused
 from adapters.github.settings import GitHubAccess
 from adapters.github.transport import API_VERSION, USER_AGENT
-from sweeper.errors import AuthBroken, Permanent
+from sweeper.errors import AuthBroken
 from sweeper.ports import LogAnswer
 
 LOG_HEAD = 16 << 20
 LOG_TAIL = 48 << 20
 """A longer log keeps both ends: the checkout lines stand at its start, the cause near its end."""
 
-LARGEST_FILE = 16 << 20
 _MOST_MOVES = 3
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 _MISSING = {
@@ -37,34 +34,19 @@ _MISSING = {
 }
 
 
-@dataclass(frozen=True)
-class _Wish:
-    """What to download, in which form. Raises BadInput for what cannot be a repository's name."""
-
-    repository: str
-    place: str
-    accept: str
-    params: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def call(self) -> Call:
-        """As messages name it."""
-        return Call("GET", f"/repos/{checked_name(self.repository)}/{self.place}")
-
-
-class Downloads:
-    """Bytes from GitHub and its storage."""
+class Logs:
+    """Logs from GitHub and its storage."""
 
     def __init__(self, access: GitHubAccess, tokens: Tokens) -> None:
         self._base = access.api_url.rstrip("/")
         self._timeout = access.timeout_seconds
         self._tokens = tokens
 
-    async def log(self, repository: str, job_id: int) -> LogAnswer:
+    async def read(self, repository: str, job_id: int) -> LogAnswer:
         """A job's log. That there is none is an answer."""
-        wish = _Wish(repository, f"actions/jobs/{job_id}/logs", "application/vnd.github+json")
+        call = Call("GET", f"/repos/{checked_name(repository)}/actions/jobs/{job_id}/logs")
         try:
-            async with self._opened(wish) as response:
+            async with self._opened(call, repository) as response:
                 text = await both_ends(response.aiter_bytes(), LOG_HEAD, LOG_TAIL)
         except Refused as refused:
             return LogAnswer(text=None, missing=_MISSING[refused.status])
@@ -72,55 +54,44 @@ class Downloads:
             return LogAnswer(text=None, missing="the log is empty")
         return LogAnswer(text=text)
 
-    async def file(self, repository: str, path: str, commit: str) -> bytes | None:
-        """A file's bytes at a commit; None if there is no file of that name (a directory is none)."""
-        wish = _Wish(repository, f"contents/{quote(path)}", "application/vnd.github.raw+json", {"ref": commit})
-        try:
-            async with self._opened(wish) as response:
-                if response.headers.get("content-type", "").startswith("application/json"):
-                    return None
-                return await _at_most(response.aiter_bytes(), LARGEST_FILE, wish.call)
-        except Refused:
-            return None
-
     @asynccontextmanager
-    async def _opened(self, wish: _Wish) -> AsyncIterator[httpx.Response]:
+    async def _opened(self, call: Call, repository: str) -> AsyncIterator[httpx.Response]:
         """The final answer, ready to be streamed. Raises Refused for 404 and 410, sweeper.errors for the rest."""
         try:
             async with (
                 httpx.AsyncClient(timeout=self._timeout, headers={"User-Agent": USER_AGENT}) as http,
-                self._asked(http, wish) as answer,
+                self._asked(http, call, repository) as answer,
                 _at_storage(http, answer) as response,
             ):
-                if response is not answer and response.status_code == 403:
-                    raise errors.lost(wish.call, "a download link that has expired")
-                await _judge(response, wish.call)
+                if response is not answer and response.status_code in (401, 403):
+                    raise errors.lost(call, "a download link that has expired")
+                await _judge(response, call)
                 yield response
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise errors.lost(wish.call, type(error).__name__) from None
+            raise errors.lost(call, type(error).__name__) from None
 
     @asynccontextmanager
-    async def _asked(self, http: httpx.AsyncClient, wish: _Wish) -> AsyncIterator[httpx.Response]:
-        """The API's own answer. A rename (301) is followed inside the host, with the query and the token."""
-        url = httpx.URL(self._base + wish.call.path).copy_merge_params(wish.params)
+    async def _asked(self, http: httpx.AsyncClient, call: Call, repository: str) -> AsyncIterator[httpx.Response]:
+        """The API's own answer. A rename (301) is followed inside the host, with the token."""
+        url = httpx.URL(self._base + call.path)
         for _ in range(_MOST_MOVES):
-            async with http.stream("GET", url, headers=await self._headers(wish)) as answer:
+            async with http.stream("GET", url, headers=await self._headers(repository)) as answer:
                 moved = answer.next_request if answer.status_code in (301, 307, 308) else None
-                refused = answer.status_code == 401 and self._tokens.forget(wish.repository)
+                refused = answer.status_code == 401 and self._tokens.forget(repository)
                 if moved is None and not refused:
                     yield answer
                     return
             if moved is not None:
                 if (moved.url.scheme, moved.url.netloc) != (url.scheme, url.netloc):
-                    raise errors.not_followed(wish.call)
-                url = moved.url.copy_merge_params(wish.params)
-        raise AuthBroken(f"Renew the GitHub token or app key: {wish.call} is refused or redirected again and again.")
+                    raise errors.not_followed(call)
+                url = moved.url
+        raise AuthBroken(f"Renew the GitHub token or app key: {call} is refused or redirected again and again.")
 
-    async def _headers(self, wish: _Wish) -> dict[str, str]:
-        token = await asyncio.to_thread(self._tokens.token, wish.repository)
+    async def _headers(self, repository: str) -> dict[str, str]:
+        token = await asyncio.to_thread(self._tokens.token, repository)
         return {
             "Authorization": f"Bearer {token.get_secret_value()}",
-            "Accept": wish.accept,
+            "Accept": "application/vnd.github+json",
             "X-GitHub-Api-Version": API_VERSION,
         }
 
@@ -159,10 +130,10 @@ async def both_ends(chunks: AsyncIterator[bytes], head_bytes: int, tail_bytes: i
     async for chunk in chunks:
         room = head_bytes - len(head)
         head += chunk[:room]
-        rest = chunk[room:]
-        tail.append(rest)
-        kept += len(rest)
-        while kept - len(tail[0]) >= tail_bytes:
+        if rest := chunk[room:]:
+            tail.append(rest)
+            kept += len(rest)
+        while tail and kept - len(tail[0]) >= tail_bytes:
             kept -= len(tail[0])
             dropped += len(tail.popleft())
     last = b"".join(tail)
@@ -170,12 +141,3 @@ async def both_ends(chunks: AsyncIterator[bytes], head_bytes: int, tail_bytes: i
     if dropped + surplus:
         head += b"\n[sweeper: %d bytes of this log were left out here]\n" % (dropped + surplus)
     return bytes(head) + last[surplus:]
-
-
-async def _at_most(chunks: AsyncIterator[bytes], most: int, call: Call) -> bytes:
-    content = bytearray()
-    async for chunk in chunks:
-        content += chunk
-        if len(content) > most:
-            raise Permanent(f"Leave this file alone: {call} is larger than {most} bytes.")
-    return bytes(content)

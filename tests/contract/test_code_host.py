@@ -1,0 +1,447 @@
+"""What every code host does: the fake of the workflow tests and the GitHub adapter, held to the same story."""
+
+import pytest
+
+from sweeper import ids
+from sweeper.errors import MergeRefused, NotFound, Permanent, PolicyDenied
+from sweeper.model import ChecksState, EffectState, ReviewComment, ReviewState, RunRef
+from sweeper.ports import NewPull, OpenedPull, PullRef
+from tests.support.code_host_contract import MARKER_KEY, WORKFLOW, FakeScene, JobSpec, Scene
+
+BRANCH = "sweeper/1-1"
+KEY = "sweep-1-1/propose/1"
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return FakeScene()
+
+
+async def new_pull(scene: Scene, run: RunRef, key: str = KEY) -> NewPull:
+    return NewPull(
+        run=run,
+        branch=BRANCH,
+        base="main",
+        head_sha=await scene.commit(BRANCH),
+        title="Mend the tests",
+        body="Red before, green after.",
+        patch_id="p" * 40,
+        effect_key=key,
+    )
+
+
+async def propose(scene: Scene) -> tuple[OpenedPull, PullRef]:
+    run = await scene.run("main")
+    opened = await scene.host.open_pull(await new_pull(scene, run))
+    return opened, PullRef(run=run, number=opened.proposal.number, branch=BRANCH)
+
+
+class TestRuns:
+    async def test_a_run_is_read_with_its_branch_as_it_is_now(self, scene: Scene) -> None:
+        failing_sha = await scene.commit("main")
+        run = await scene.run("main")
+        now = await scene.commit("main")
+
+        facts = await scene.host.read_run(run)
+
+        assert facts.run == run
+        assert (facts.status, facts.conclusion, facts.event) == ("completed", "failure", "push")
+        assert (facts.head_sha, facts.head_branch, facts.branch_head) == (failing_sha, "main", now)
+        assert (facts.head_repository, facts.is_fork) == (scene.repository, False)
+        assert facts.workflow_path == WORKFLOW
+
+    async def test_a_run_is_found_by_name_and_number_in_its_newest_attempt(self, scene: Scene) -> None:
+        first = await scene.run("main")
+        second = await scene.rerun(first, "success")
+
+        assert (await scene.host.find_run(scene.repository, first.run_id)).run == second
+        assert (await scene.host.read_run(second)).conclusion == "success"
+        assert (await scene.host.read_run(first)).conclusion == "failure", "an attempt keeps its own result"
+
+    async def test_a_branch_that_is_gone_is_no_error(self, scene: Scene) -> None:
+        await scene.commit("feature")
+        run = await scene.run("feature")
+        await scene.delete_branch("feature")
+
+        assert (await scene.host.read_run(run)).branch_head is None
+
+    async def test_an_unknown_run_is_not_found(self, scene: Scene) -> None:
+        run = await scene.run("main")
+
+        with pytest.raises(NotFound):
+            await scene.host.find_run(scene.repository, run.run_id + 12345)
+        with pytest.raises(NotFound):
+            await scene.host.read_run(run.model_copy(update={"run_attempt": 7}))
+
+    async def test_a_name_that_now_belongs_to_another_repository_is_not_found(self, scene: Scene) -> None:
+        run = await scene.run("main")
+
+        with pytest.raises(NotFound):
+            await scene.host.read_run(run.model_copy(update={"repository_id": run.repository_id + 1}))
+
+    async def test_jobs_name_the_step_that_failed(self, scene: Scene) -> None:
+        run = await scene.run("main", jobs=[JobSpec("lint", "success", (("Run ruff", "success"),)), JobSpec("test")])
+
+        lint, test = await scene.host.read_jobs(run)
+
+        assert (lint.name, lint.conclusion, lint.failing_step()) == ("lint", "success", None)
+        step = test.failing_step()
+        assert step is not None
+        assert (test.name, step.name, step.number) == ("test", "Run tests", 2)
+
+    async def test_a_log_comes_as_it_was_written(self, scene: Scene) -> None:
+        text = "2026-01-01T00:00:00.0000000Z \u00fcber alles\r\n##[error]no\n"
+        run = await scene.run("main", jobs=[JobSpec(log=text)])
+        (job,) = await scene.host.read_jobs(run)
+
+        answer = await scene.host.read_log(run, job.id)
+
+        assert (answer.text, answer.missing) == (text.encode(), None)
+
+    @pytest.mark.parametrize("status", ["404", "410", "empty"])
+    async def test_a_missing_log_is_an_answer_with_its_reason(self, scene: Scene, status: str) -> None:
+        run = await scene.run("main", jobs=[JobSpec(log_status=status)])  # type: ignore[arg-type]
+        (job,) = await scene.host.read_jobs(run)
+
+        answer = await scene.host.read_log(run, job.id)
+
+        assert answer.text is None
+        assert status in (answer.missing or "")
+
+    async def test_a_file_is_read_at_its_commit(self, scene: Scene) -> None:
+        before = await scene.commit("main")
+        after = await scene.commit("main", {"docs/a b.txt": "gr\u00fcn\n"})
+
+        assert await scene.host.read_file(scene.repository, "docs/a b.txt", after) == "gr\u00fcn\n".encode()
+        assert await scene.host.read_file(scene.repository, "docs/a b.txt", before) is None
+
+
+class TestOpening:
+    async def test_a_proposal_is_opened_once_however_often_it_is_asked_for(self, scene: Scene) -> None:
+        new = await new_pull(scene, await scene.run("main"))
+
+        first = await scene.host.open_pull(new)
+        second = await scene.host.open_pull(new)
+
+        assert (first.effect.key, first.effect.name, first.effect.state) == (KEY, "pull.create", EffectState.CREATED)
+        assert second.effect.state is EffectState.DEDUPLICATED
+        assert first.proposal == second.proposal
+        assert first.effect.ref == first.proposal.url
+        assert (first.proposal.head_sha, first.proposal.base) == (new.head_sha, "main")
+        assert await scene.count("pull.create") == 1
+
+    async def test_its_body_ends_in_a_marker_that_holds(self, scene: Scene) -> None:
+        opened, pull = await propose(scene)
+
+        body = await scene.body_of(opened.proposal.number)
+
+        assert body.startswith("Red before, green after.\n\n")
+        assert ids.effect_of_body(body, MARKER_KEY, pull.run.repository_id) == KEY
+
+    async def test_an_open_one_of_an_earlier_life_is_adopted(self, scene: Scene) -> None:
+        opened, pull = await propose(scene)
+
+        again = await scene.host.open_pull(await new_pull(scene, pull.run, "sweep-1-1/propose/2"))
+
+        assert again.effect.state is EffectState.ADOPTED
+        assert again.proposal.number == opened.proposal.number
+        assert await scene.count("pull.create") == 1
+
+    async def test_one_that_was_closed_since_is_still_the_same_effect(self, scene: Scene) -> None:
+        run = await scene.run("main")
+        new = await new_pull(scene, run)
+        opened = await scene.host.open_pull(new)
+        await scene.close_by(opened.proposal.number, "maintainer")
+
+        again = await scene.host.open_pull(new)
+
+        assert (again.effect.state, again.proposal) == (EffectState.DEDUPLICATED, opened.proposal)
+
+    async def test_a_closed_one_of_another_key_is_left_alone(self, scene: Scene) -> None:
+        opened, pull = await propose(scene)
+        await scene.close_by(opened.proposal.number, "maintainer")
+
+        again = await scene.host.open_pull(await new_pull(scene, pull.run, "sweep-1-1/propose/2"))
+
+        assert again.effect.state is EffectState.CREATED
+        assert again.proposal.number != opened.proposal.number
+
+    async def test_somebody_elses_pull_request_for_our_branch_is_not_taken_over(self, scene: Scene) -> None:
+        run = await scene.run("main")
+        new = await new_pull(scene, run)
+        copied = ids.marker(KEY, MARKER_KEY, run.repository_id)
+        await scene.open_by("maintainer", BRANCH, f"Mine\n\n{copied}")
+
+        with pytest.raises(PolicyDenied):
+            await scene.host.open_pull(new)
+        assert await scene.count("pull.create") == 0
+
+    async def test_a_branch_that_was_never_pushed_cannot_be_proposed(self, scene: Scene) -> None:
+        run = await scene.run("main")
+        new = (await new_pull(scene, run)).model_copy(update={"branch": "sweeper/absent"})
+
+        with pytest.raises(Permanent):
+            await scene.host.open_pull(new)
+
+
+class TestWorld:
+    async def test_a_fresh_proposal(self, scene: Scene) -> None:
+        main = await scene.commit("main")
+        opened, pull = await propose(scene)
+
+        world = await scene.host.read_world(pull)
+
+        assert (world.state, world.merged, world.draft) == ("open", False, False)
+        assert world.head_sha == world.branch_sha == opened.proposal.head_sha
+        assert (world.base, world.target_head) == ("main", main)
+        assert world.author == await scene.host.login()
+        assert (world.closed_by, world.merged_by, world.merge_sha) == (None, None, None)
+        assert (world.checks, world.reviews, world.run_green_later) == (ChecksState.NONE, (), False)
+
+    async def test_a_push_by_a_human_moves_the_head(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        theirs = await scene.commit(BRANCH)
+
+        world = await scene.host.read_world(pull)
+
+        assert world.head_sha == world.branch_sha == theirs
+
+    async def test_reviews_come_in_order_with_the_rights_of_now(self, scene: Scene) -> None:
+        opened, pull = await propose(scene)
+        await scene.permit("reader", "read")
+        await scene.review(pull.number, "reader", ReviewState.APPROVED, "nice")
+        await scene.review(pull.number, "maintainer", ReviewState.COMMENTED, "hm")
+        await scene.review(pull.number, "maintainer", ReviewState.APPROVED)
+        await scene.permit("maintainer", "maintain")
+
+        reviews = (await scene.host.read_world(pull)).reviews
+
+        assert [(review.user, review.state, review.permission, review.body) for review in reviews] == [
+            ("reader", ReviewState.APPROVED, "read", "nice"),
+            ("maintainer", ReviewState.COMMENTED, "maintain", "hm"),
+            ("maintainer", ReviewState.APPROVED, "maintain", ""),
+        ]
+        assert {review.commit_id for review in reviews} == {opened.proposal.head_sha}
+        assert {review.user_type for review in reviews} == {"User"}
+        assert all(review.submitted_at is not None for review in reviews)
+
+    async def test_an_approval_stays_bound_to_the_commit_it_was_given_for(self, scene: Scene) -> None:
+        opened, pull = await propose(scene)
+        await scene.review(pull.number, "maintainer", ReviewState.APPROVED)
+        await scene.commit(BRANCH)
+
+        (review,) = (await scene.host.read_world(pull)).reviews
+
+        assert review.commit_id == opened.proposal.head_sha
+
+    async def test_wanted_changes_bring_their_line_comments(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        lines = (ReviewComment(path=f"{BRANCH}.txt", line=1, body="say why"),)
+        await scene.review(pull.number, "maintainer", ReviewState.CHANGES_REQUESTED, "not yet", lines)
+
+        (review,) = (await scene.host.read_world(pull)).reviews
+
+        assert (review.state, review.body) == (ReviewState.CHANGES_REQUESTED, "not yet")
+        assert (review.comments, review.permission) == (lines, "write")
+
+    async def test_a_dismissed_review_has_no_weight(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        review_id = await scene.review(pull.number, "maintainer", ReviewState.CHANGES_REQUESTED, "no")
+        await scene.dismiss(pull.number, review_id)
+
+        (review,) = (await scene.host.read_world(pull)).reviews
+
+        assert (review.state, review.permission, review.comments) == (ReviewState.DISMISSED, "none", ())
+
+    async def test_a_merge_by_a_human(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        await scene.merge_by(pull.number, "maintainer")
+
+        world = await scene.host.read_world(pull)
+
+        assert (world.state, world.merged, world.merged_by, world.closed_by) == ("closed", True, "maintainer", None)
+        assert world.merge_sha == world.target_head
+
+    async def test_a_close_by_a_human(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        await scene.close_by(pull.number, "maintainer")
+
+        world = await scene.host.read_world(pull)
+
+        assert (world.state, world.merged, world.closed_by) == ("closed", False, "maintainer")
+
+    async def test_a_deleted_branch_closes_the_proposal(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        await scene.delete_branch(BRANCH)
+
+        world = await scene.host.read_world(pull)
+
+        assert (world.state, world.merged, world.branch_sha) == ("closed", False, None)
+
+    @pytest.mark.parametrize("state", [ChecksState.GREEN, ChecksState.RED, ChecksState.PENDING])
+    async def test_checks_of_the_head(self, scene: Scene, state: ChecksState) -> None:
+        _, pull = await propose(scene)
+        await scene.checks(BRANCH, state)
+
+        assert (await scene.host.read_world(pull)).checks is state
+
+    async def test_the_run_is_green_later_by_a_new_attempt(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        await scene.rerun(pull.run, "success")
+
+        assert (await scene.host.read_world(pull)).run_green_later
+
+    async def test_the_run_is_green_later_by_a_newer_run_of_that_commit(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        await scene.run("main", "success")
+
+        assert (await scene.host.read_world(pull)).run_green_later
+
+    async def test_another_commits_green_run_proves_nothing(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        await scene.commit("main")
+        await scene.run("main", "success")
+
+        assert not (await scene.host.read_world(pull)).run_green_later
+
+    async def test_an_unknown_pull_request_is_not_found(self, scene: Scene) -> None:
+        run = await scene.run("main")
+
+        with pytest.raises(NotFound):
+            await scene.host.read_world(PullRef(run=run, number=404, branch=BRANCH))
+
+
+class TestCommenting:
+    async def test_one_comment_per_effect_key(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+
+        first = await scene.host.comment(pull, "Closed because.", "sweep-1-1/compensate/1")
+        second = await scene.host.comment(pull, "Closed because.", "sweep-1-1/compensate/1")
+        other = await scene.host.comment(pull, "And then.", "sweep-1-1/compensate/2")
+
+        states = (first.state, second.state, other.state)
+        assert states == (EffectState.CREATED, EffectState.DEDUPLICATED, EffectState.CREATED)
+        assert first.ref == second.ref != other.ref
+        assert first.name == "comment.create"
+        assert await scene.count("comment.create") == 2
+        assert len(await scene.comments_of(pull.number)) == 2
+
+    async def test_a_marker_that_somebody_copied_or_forged_is_passed_over(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        key = "sweep-1-1/compensate/1"
+        await scene.comment_by(pull.number, "maintainer", ids.marker(key, MARKER_KEY, pull.run.repository_id))
+        await scene.comment_by(
+            pull.number, await scene.host.login(), ids.marker(key, b"another key", pull.run.repository_id)
+        )
+
+        effect = await scene.host.comment(pull, "Closed because.", key)
+
+        assert effect.state is EffectState.CREATED
+        assert len(await scene.comments_of(pull.number)) == 3
+
+    async def test_two_comments_of_one_key_become_one(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        key = "sweep-1-1/compensate/1"
+        ours = ids.marker(key, MARKER_KEY, pull.run.repository_id)
+        for text in ("first", "second"):
+            await scene.comment_by(pull.number, await scene.host.login(), f"{text}\n\n{ours}")
+
+        effect = await scene.host.comment(pull, "third", key)
+
+        assert effect.state is EffectState.DEDUPLICATED
+        assert await scene.comments_of(pull.number) == [f"first\n\n{ours}"]
+
+
+class TestClosing:
+    async def test_ours_is_closed_once(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+
+        first = await scene.host.close_pull(pull, "sweep-1-1/compensate/1")
+        second = await scene.host.close_pull(pull, "sweep-1-1/compensate/1")
+
+        assert (first.name, first.state, second.state) == (
+            "pull.close",
+            EffectState.CREATED,
+            EffectState.DEDUPLICATED,
+        )
+        assert (await scene.host.read_world(pull)).closed_by == await scene.host.login()
+        assert await scene.count("pull.close") == 1
+
+    async def test_somebody_elses_is_left_open(self, scene: Scene) -> None:
+        run = await scene.run("main")
+        await scene.commit("feature")
+        copied = ids.marker(KEY, MARKER_KEY, run.repository_id)
+        pull = PullRef(run=run, number=await scene.open_by("maintainer", "feature", copied), branch="feature")
+
+        effect = await scene.host.close_pull(pull, "sweep-1-1/compensate/1")
+
+        assert (effect.state, effect.note) == (EffectState.SKIPPED, "the pull request is not ours")
+        assert (await scene.host.read_world(pull)).state == "open"
+
+    async def test_a_merged_one_is_left_alone(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        await scene.merge_by(pull.number, "maintainer")
+
+        effect = await scene.host.close_pull(pull, "sweep-1-1/compensate/1")
+
+        assert (effect.state, effect.note) == (EffectState.SKIPPED, "it is merged already")
+
+
+class TestMerging:
+    KEY = "sweep-1-1/merge/1"
+
+    async def test_the_approved_head_is_merged_once(self, scene: Scene) -> None:
+        opened, pull = await propose(scene)
+        head = opened.proposal.head_sha
+
+        first = await scene.host.merge_pull(pull, head, self.KEY)
+        second = await scene.host.merge_pull(pull, head, self.KEY)
+
+        assert (first.name, first.state, second.state) == (
+            "pull.merge",
+            EffectState.CREATED,
+            EffectState.DEDUPLICATED,
+        )
+        world = await scene.host.read_world(pull)
+        assert first.ref == second.ref == world.merge_sha == world.target_head
+        assert world.merged_by == await scene.host.login()
+        assert await scene.count("pull.merge") == 1
+
+    async def test_a_head_that_moved_is_not_merged(self, scene: Scene) -> None:
+        opened, pull = await propose(scene)
+        await scene.commit(BRANCH)
+
+        with pytest.raises(MergeRefused):
+            await scene.host.merge_pull(pull, opened.proposal.head_sha, self.KEY)
+        assert not (await scene.host.read_world(pull)).merged
+
+    async def test_a_closed_one_is_not_merged(self, scene: Scene) -> None:
+        opened, pull = await propose(scene)
+        await scene.close_by(pull.number, "maintainer")
+
+        with pytest.raises(MergeRefused):
+            await scene.host.merge_pull(pull, opened.proposal.head_sha, self.KEY)
+
+    async def test_a_humans_merge_of_that_head_is_as_good_as_ours(self, scene: Scene) -> None:
+        opened, pull = await propose(scene)
+        await scene.merge_by(pull.number, "maintainer")
+
+        effect = await scene.host.merge_pull(pull, opened.proposal.head_sha, self.KEY)
+
+        assert effect.state is EffectState.DEDUPLICATED
+        assert effect.ref == (await scene.host.read_world(pull)).merge_sha
+
+    async def test_a_merge_with_another_head_is_not_taken_for_ours(self, scene: Scene) -> None:
+        opened, pull = await propose(scene)
+        await scene.commit(BRANCH)
+        await scene.merge_by(pull.number, "maintainer")
+
+        with pytest.raises(MergeRefused):
+            await scene.host.merge_pull(pull, opened.proposal.head_sha, self.KEY)
+
+
+async def test_git_is_reached_over_http(scene: Scene) -> None:
+    access = await scene.host.git_access(scene.repository)
+
+    assert access.url.startswith("http")
+    assert access.url.endswith(f"{scene.repository}.git")
