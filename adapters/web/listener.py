@@ -40,7 +40,7 @@ class Listener:
     """
 
     def __init__(self, app: ASGIApp, bound: socket.socket) -> None:
-        self.url = _url_of(bound)
+        self.url = url_of(bound)
         self._bound = bound
         self._socket_path = Path(bound.getsockname()) if bound.family == socket.AF_UNIX else None
         self._server = _Server(
@@ -88,7 +88,8 @@ class Listener:
         await self.stop()
 
 
-def _url_of(bound: socket.socket) -> str:
+def url_of(bound: socket.socket) -> str:
+    """Where a bound socket answers; for a unix socket `unix:` and its path."""
     if bound.family == socket.AF_UNIX:
         return f"unix:{bound.getsockname()}"
     host, port = bound.getsockname()[:2]

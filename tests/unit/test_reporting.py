@@ -5,68 +5,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sweeper.model import (
-    AttemptResult,
-    Effect,
-    EffectState,
-    Finding,
-    FixOutcome,
-    FixReport,
-    Outcome,
-    Proposal,
-    RunRef,
-    Severity,
-    SweepInput,
-    Trigger,
-    TriggerSource,
-    Verdict,
-    VerdictKind,
-    WaitingFor,
-)
+from sweeper.model import Outcome, WaitingFor
 from sweeper.ports import WorkerLife
 from sweeper.reporting import HealthReport, list_report, show_report
+from tests.support.stories import STORY, tell_story
 from tests.support.sweeps import START, FakeSweeps
-
-RUN = RunRef(repository="octo/app", repository_id=4711, run_id=77, run_attempt=2)
-SWEEP = "sweep-77-2"
 
 
 @pytest.fixture
 async def sweeps() -> FakeSweeps:
-    """One sweep that has proposed a fix on the second try."""
     sweeps = FakeSweeps()
-    await sweeps.start(SWEEP, SweepInput(run=RUN, trigger=Trigger(source=TriggerSource.DISPATCH, request_id="r1")))
-    sweeps.for_target(SWEEP, 4711, "feature:x")
-    sweep = sweeps.sweeps[SWEEP]
-    sweep.state = sweep.state.model_copy(
-        update={
-            "attempts": (attempt(1, VerdictKind.NOT_FIXED), attempt(2, VerdictKind.FIXED)),
-            "effects": (
-                Effect(key=f"{SWEEP}/propose/1", name="pull.create", state=EffectState.DEDUPLICATED, ref="octo/app#7"),
-            ),
-            "proposal": Proposal(
-                number=7,
-                url="https://github.com/octo/app/pull/7",
-                branch="sweeper/77-2",
-                base="feature:x",
-                head_sha="a" * 40,
-                patch_id="b" * 40,
-            ),
-            "handled_reviews": (31,),
-            "seconds": {"fix": 1.5},
-        }
-    )
+    await tell_story(sweeps)
     return sweeps
-
-
-def attempt(n: int, kind: VerdictKind) -> AttemptResult:
-    finding = Finding(name="checker_config_touched", place="setup.cfg", severity=Severity.SHOW)
-    return AttemptResult(
-        n=n,
-        agent="autofix",
-        fix=FixReport(agent="autofix", outcome=FixOutcome.EDITED),
-        verdict=Verdict(kind=kind, reason="as seen", findings=(finding,)),
-    )
 
 
 async def test_a_list_has_exactly_the_fields_scripts_rely_on(sweeps: FakeSweeps) -> None:
@@ -74,7 +24,7 @@ async def test_a_list_has_exactly_the_fields_scripts_rely_on(sweeps: FakeSweeps)
     assert document["worker"] == {"alive": True, "since": "2026-11-29T12:00:00Z"}
     assert document["sweeps"] == [
         {
-            "id": SWEEP,
+            "id": STORY,
             "repository": "octo/app",
             "branch": "feature:x",
             "run_id": 77,
@@ -93,13 +43,13 @@ async def test_a_list_has_exactly_the_fields_scripts_rely_on(sweeps: FakeSweeps)
 
 
 async def test_an_ended_sweep_is_listed_with_outcome_and_reason(sweeps: FakeSweeps) -> None:
-    sweeps.finish(SWEEP, Outcome.EXPIRED, "nobody answered for 7 days")
+    sweeps.finish(STORY, Outcome.EXPIRED, "nobody answered for 7 days")
     line = list_report(await sweeps.list(), WorkerLife(alive=False)).sweeps[0]
     assert (line.step, line.outcome, line.reason) == ("done", "expired", "nobody answered for 7 days")
 
 
 async def test_waiting_and_stuck_are_told_in_both_documents(sweeps: FakeSweeps) -> None:
-    record = await sweeps.show(SWEEP)
+    record = await sweeps.show(STORY)
     waiting = WaitingFor(what="review", since=START, until=START + timedelta(days=7))
     view = record.view.model_copy(
         update={
@@ -114,7 +64,7 @@ async def test_waiting_and_stuck_are_told_in_both_documents(sweeps: FakeSweeps) 
 
 
 async def test_a_shown_sweep_has_its_checkpoint_and_its_record(sweeps: FakeSweeps) -> None:
-    document = json.loads(show_report(await sweeps.show(SWEEP)).model_dump_json())
+    document = json.loads(show_report(await sweeps.show(STORY)).model_dump_json())
     checkpoint = {
         "run", "workflow_version", "current_step", "goal", "artifacts", "pending_action", "budget",
         "last_evidence_version", "waiting_for",
@@ -123,7 +73,7 @@ async def test_a_shown_sweep_has_its_checkpoint_and_its_record(sweeps: FakeSweep
     assert checkpoint | record <= set(document)
     assert document["effects"] == [
         {
-            "key": f"{SWEEP}/propose/1",
+            "key": f"{STORY}/propose/1",
             "name": "pull.create",
             "state": "deduplicated",
             "ref": "octo/app#7",
