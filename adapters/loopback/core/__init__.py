@@ -1,0 +1,1 @@
+"""What this GitHub knows and does, whichever face asked for it."""

@@ -1,0 +1,1 @@
+"""Webhooks: their bodies, the outbox and the sender."""
