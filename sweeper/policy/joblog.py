@@ -24,8 +24,8 @@ def plain_lines(log: bytes) -> list[str]:
 
 
 def _bare_lines(log: bytes) -> list[str]:
-    text = log.decode("utf-8", "replace").replace("\r\n", "\n")
-    return [_TIMESTAMP.sub("", line).rsplit("\r", 1)[-1] for line in text.split("\n")]
+    lines = log.decode("utf-8", "replace").split("\n")
+    return [_TIMESTAMP.sub("", line).rstrip("\r").rsplit("\r", 1)[-1] for line in lines]
 
 
 def failing_script(log: bytes) -> str | None:

@@ -1,0 +1,6 @@
+"""Generated examples are the same in each run and have no deadline: a busy machine must not turn a test red."""
+
+from hypothesis import settings
+
+settings.register_profile("steady", derandomize=True, deadline=None, database=None)
+settings.load_profile("steady")
