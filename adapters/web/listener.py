@@ -96,11 +96,18 @@ def url_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if bound.family == socket.AF_INET6 else f"http://{host}:{port}"
 
 
+def bind(host: str, port: int, socket_path: Path | None, setting: str) -> socket.socket:
+    """A unix socket where a path is given, else TCP. Raises BadInput naming the address and the setting to change."""
+    return bind_unix(socket_path, setting) if socket_path is not None else bind_tcp(host, port, setting)
+
+
 def bind_tcp(host: str, port: int, setting: str) -> socket.socket:
     """A listening TCP socket; port 0 is any free one.
 
     Raises BadInput naming the address and the setting to change when it is taken or not ours to bind.
     """
+    if not host:  # the system would take it for every address there is
+        raise BadInput(f"There is no address to listen on; set {setting} to HOST:PORT.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from starlette.responses import PlainTextResponse
 
-from adapters.web.listener import Listener, bind_tcp, bind_unix
+from adapters.web.listener import Listener, bind, bind_tcp, bind_unix, url_of
 from sweeper.errors import BadInput
 
 pytestmark = pytest.mark.slow
@@ -26,6 +26,19 @@ def test_a_taken_port_is_refused_with_address_and_setting() -> None:
 def test_an_address_that_is_not_ours_is_refused(host: str) -> None:
     with pytest.raises(BadInput, match="SWEEPER_LISTEN"):
         bind_tcp(host, 0, "SWEEPER_LISTEN")
+
+
+def test_no_host_does_not_mean_every_address() -> None:
+    with pytest.raises(BadInput, match="SWEEPER_ADMIN_LISTEN"):
+        bind_tcp("", 0, "SWEEPER_ADMIN_LISTEN")
+
+
+def test_an_address_from_the_settings_is_bound_as_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "admin.sock"
+    with bind("", 0, path, "SWEEPER_ADMIN_LISTEN") as local:
+        assert url_of(local) == f"unix:{path}"
+    with bind("127.0.0.1", 0, None, "SWEEPER_LISTEN") as tcp:
+        assert url_of(tcp).startswith("http://127.0.0.1:")
 
 
 async def test_port_zero_tells_the_port_it_has_and_frees_it_after() -> None:
