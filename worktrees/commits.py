@@ -22,7 +22,7 @@ def write_commit(mirror: HeldMirror, tree: str, parents: Sequence[str], meta: Co
     for role in ("AUTHOR", "COMMITTER"):
         env |= {f"GIT_{role}_NAME": meta.name, f"GIT_{role}_EMAIL": meta.email, f"GIT_{role}_DATE": date}
     argv = ("commit-tree", tree, *(word for parent in parents for word in ("-p", parent)))
-    call = GitCall(argv, git_dir=mirror.path, stdin=meta.message.encode(), env=env, holding=(mirror.lock,))
+    call = GitCall(argv, git_dir=mirror.path, stdin=meta.message.encode(), env=env, holding=mirror.locks)
     return mirror.door.ask(call).text
 
 

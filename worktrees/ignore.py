@@ -6,7 +6,7 @@ its other files. Scratch that tools leave behind is left out as well, unless the
 
 from collections.abc import Mapping
 
-from pathspec import GitIgnoreSpec
+from worktrees.patterns import Pattern, parse
 
 SCRATCH = (
     "__pycache__/",
@@ -33,26 +33,24 @@ class IgnoreRules:
     """Answers for one base commit. `files` maps the path of each of its .gitignore files to the bytes."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        self._scratch = GitIgnoreSpec.from_lines(SCRATCH)
-        self._specs = {path[: -len(_NAME)]: _spec(data) for path, data in files.items() if is_rules_file(path)}
+        self._scratch = _patterns("\n".join(SCRATCH).encode())
+        self._rules = {path[: -len(_NAME)]: _patterns(data) for path, data in files.items() if is_rules_file(path)}
 
     def ignores(self, path: str, is_directory: bool) -> bool:
-        """Whether an untracked path, none of whose parents is ignored, is ignored. The deepest rule file decides."""
+        """Whether an untracked path, none of whose parents is ignored, is ignored.
+
+        The deepest rule file that says anything decides, and in it the last line.
+        """
         for folder in _folders(path):
-            spec = self._specs.get(folder)
-            decision = spec.check_file(_subject(path[len(folder) :], is_directory)).include if spec else None
-            if decision is not None:
-                return decision
-        return bool(self._scratch.check_file(_subject(path, is_directory)).include)
+            for pattern in self._rules.get(folder, ()):
+                if pattern.fits(path[len(folder) :], is_directory):
+                    return not pattern.negated
+        return any(pattern.fits(path, is_directory) for pattern in self._scratch)
 
 
 def is_rules_file(path: str) -> bool:
     """Whether a path of the base commit holds ignore rules."""
     return path == _NAME or path.endswith("/" + _NAME)
-
-
-def _subject(path: str, is_directory: bool) -> str:
-    return path + "/" if is_directory else path
 
 
 def _folders(path: str) -> list[str]:
@@ -61,15 +59,8 @@ def _folders(path: str) -> list[str]:
     return [path[:end] for end in reversed(ends)] + [""]
 
 
-def _spec(data: bytes) -> GitIgnoreSpec:
+def _patterns(data: bytes) -> tuple[Pattern, ...]:
+    """The last line first."""
     text = data[:MAX_RULES_BYTES].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
-    return GitIgnoreSpec.from_lines(line for line in text.split("\n") if _is_pattern(line))
-
-
-def _is_pattern(line: str) -> bool:
-    """git passes over a line it cannot read; pathspec would refuse the whole file."""
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except ValueError:
-        return False
-    return True
+    parsed = [parse(line) for line in text.split("\n")]
+    return tuple(pattern for pattern in reversed(parsed) if pattern is not None)

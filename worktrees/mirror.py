@@ -9,7 +9,7 @@ left-over of the dead, and is removed.
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sweeper.errors import NonDeterminism, NotFound, SweeperError
@@ -42,15 +42,19 @@ class HeldMirror:
 
     path: Path
     door: GitDoor
-    lock: int
+    locks: tuple[int, ...]
+
+    def also_holding(self, lock: int) -> "HeldMirror":
+        """The same, with another lock that git children keep held for as long as they live."""
+        return replace(self, locks=(*self.locks, lock))
 
     def ask(self, *argv: str, stdin: bytes | None = None, accept: tuple[int, ...] = (0,)) -> GitAnswer:
         """Run a local git command on the mirror."""
-        return self.door.ask(GitCall(argv, git_dir=self.path, stdin=stdin, accept=accept, holding=(self.lock,)))
+        return self.door.ask(GitCall(argv, git_dir=self.path, stdin=stdin, accept=accept, holding=self.locks))
 
     def ask_remote(self, *argv: str, access: GitAccess, seconds: float) -> GitAnswer:
         """Run a git command that talks to the repository behind `access`."""
-        call = GitCall(argv, git_dir=self.path, access=access, seconds=seconds, holding=(self.lock,))
+        call = GitCall(argv, git_dir=self.path, access=access, seconds=seconds, holding=self.locks)
         return self.door.ask(call)
 
     def has(self, commit: str) -> bool:
@@ -128,7 +132,7 @@ class Mirror:
             with self.changing():
                 pass
         with locked(self._lock, shared=True) as lock:
-            yield HeldMirror(self.path, self._door, lock)
+            yield HeldMirror(self.path, self._door, (lock,))
 
     @contextmanager
     def changing(self) -> Iterator[HeldMirror]:
@@ -137,7 +141,7 @@ class Mirror:
             if not self.exists:
                 self._make()
             _remove_left_overs(self.path)
-            yield HeldMirror(self.path, self._door, lock)
+            yield HeldMirror(self.path, self._door, (lock,))
 
     def _make(self) -> None:
         """Build beside and rename, so that a mirror that exists is complete."""

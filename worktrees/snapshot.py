@@ -61,7 +61,7 @@ class Snapshot:
             if not changes:
                 return None
             argv = ("fast-import", "--quiet", "--done")
-            self._mirror.door.ask(GitCall(argv, git_dir=self._mirror.path, stdin=stream, holding=(self._mirror.lock,)))
+            self._mirror.door.ask(GitCall(argv, git_dir=self._mirror.path, stdin=stream, holding=self._mirror.locks))
         new_tree = self._write_tree(changes)
         if new_tree == tree_of(self._mirror, self._base):
             return None
@@ -124,7 +124,7 @@ class Snapshot:
 
     def _index(self, argv: tuple[str, ...], env: dict[str, str], stdin: bytes | None = None) -> str:
         mirror = self._mirror
-        return mirror.door.ask(GitCall(argv, git_dir=mirror.path, stdin=stdin, env=env, holding=(mirror.lock,))).text
+        return mirror.door.ask(GitCall(argv, git_dir=mirror.path, stdin=stdin, env=env, holding=mirror.locks)).text
 
 
 def _list_tree(mirror: HeldMirror, commit: str) -> dict[str, Tracked]:

@@ -70,14 +70,14 @@ class Worktrees:
         """
         place = self.place(name)
         commit_id(commit)
-        with locked(place.lock):
+        with locked(place.lock) as lock:
             self._destroy(place)
             with self._mirror.changing() as mirror:
                 mirror.require(commit)
                 mirror.pin(commit)
-                self._add(mirror, place, commit)
+                self._add(mirror.also_holding(lock), place, commit)
             with self._mirror.reading() as mirror:
-                self._fill(mirror, place, commit)
+                self._fill(mirror.also_holding(lock), place, commit)
         return place
 
     @contextmanager
@@ -116,7 +116,7 @@ class Worktrees:
         (place.admin / _READY).unlink(missing_ok=True)
         remove_tree(place.tree, place.trash)
         if place.admin.exists():
-            with self._mirror.changing():
+            with self._mirror.changing(), suppress(FileNotFoundError):  # a half-made one goes as the lock is taken
                 shutil.rmtree(place.admin)
 
     def _add(self, mirror: HeldMirror, place: Place, commit: str) -> None:
@@ -129,7 +129,7 @@ class Worktrees:
 
     def _fill(self, mirror: HeldMirror, place: Place, commit: str) -> None:
         argv = ("read-tree", "--reset", "-u", "--no-recurse-submodules", commit)
-        mirror.door.ask(GitCall(argv, git_dir=place.admin, work_tree=place.tree, holding=(mirror.lock,)))
+        mirror.door.ask(GitCall(argv, git_dir=place.admin, work_tree=place.tree, holding=mirror.locks))
         (place.tree / ".git").unlink()
         synthetic.build(mirror, commit, place.admin / "index", place.tree / ".git")
         if self._owner is not None:

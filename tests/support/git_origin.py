@@ -27,7 +27,7 @@ def git(*argv: str, cwd: Path, stdin: bytes | None = None) -> str:
     command = ["git", "-c", "safe.directory=*", *argv]
     done = subprocess.run(command, cwd=cwd, env=_ENV, input=stdin, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
-    return done.stdout.decode("utf-8", "surrogateescape").strip()
+    return done.stdout.decode("utf-8", "surrogateescape").strip("\n")
 
 
 class GitOrigin:
@@ -39,6 +39,8 @@ class GitOrigin:
         root.mkdir(parents=True, exist_ok=True)
         git("init", "-q", "--bare", "-b", "main", str(self.path), cwd=root)
         git("init", "-q", "-b", "main", str(self.clone), cwd=root)
+        # Whatever .gitattributes a test commits, the bytes it gives are the bytes of the blob.
+        (self.clone / ".git" / "info" / "attributes").write_text("* -text !ident !filter\n")
 
     @property
     def access(self) -> GitAccess:
