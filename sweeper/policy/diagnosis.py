@@ -17,8 +17,8 @@ _BY_COMMAND: tuple[tuple[FailureClass, re.Pattern[str]], ...] = (
     (FailureClass.TEST, re.compile(r"\bpytest\b|\bunittest\b|\btox\b|\bnox\b|\b(npm|go|cargo|make)\s+test\b|\bjest\b")),
 )
 _ERROR_LINE = re.compile(
-    r"^##\[error\](?!Process completed)|^E  |^FAILED |^ERROR |\berror(\[\w+\])?:|^\S+:\d+:\d+: |^Would reformat: |"
-    r"^(AssertionError|[A-Za-z]+Error)\b|^FAIL: "
+    r"^##\[error\](?!Process completed)|^E  |^FAILED |^ERROR |^\[ERROR\] \S|\berror(\[\w+\])?:|^(?:--- )?FAIL[:\t]|"
+    r"^\S+:\d+:\d+: |^--> \S+:\d+:\d+|^[A-Z]{1,4}\d{3,4} \S|^Would reformat: |^(AssertionError|[A-Za-z]+Error)\b"
 )
 _FILE = re.compile(r"(?:^|[\s(\"'])((?:[\w.-]+/)*[\w.-]+\.(?:py|pyi|js|jsx|ts|tsx|go|rs|java|c|cc|cpp|h|toml|ya?ml))\b")
 _TEST = re.compile(r"^(?:FAILED|ERROR)\s+(\S+::\S+)|^(?:FAIL|ERROR): (\S+ \([\w.]+\))")
