@@ -20,11 +20,7 @@ from worktrees.git import GitCall
 from worktrees.hostile import open_regular
 from worktrees.ignore import MAX_RULES_BYTES, IgnoreRules, is_rules_file
 from worktrees.mirror import HeldMirror
-from worktrees.walk import Found, Walk, shown
-
-MAX_FILE_BYTES = 50 << 20
-MAX_TOTAL_BYTES = 200 << 20
-"""Caps on changed and new files; what is in the base already may be of any size."""
+from worktrees.walk import Found, TreeLimits, Walk, shown
 
 _CHUNK = 1 << 20
 _SUBMODULE = "160000"
@@ -42,10 +38,11 @@ class Tracked:
 class Snapshot:
     """One snapshot of one tree. `scratch` is a directory of ours for the temporary index."""
 
-    def __init__(self, mirror: HeldMirror, base: str, scratch: Path) -> None:
+    def __init__(self, mirror: HeldMirror, base: str, scratch: Path, limits: TreeLimits) -> None:
         self._mirror = mirror
         self._base = base
         self._scratch = scratch
+        self._limits = limits
         self._tracked = _list_tree(mirror, base)
         self._total = 0
 
@@ -71,7 +68,7 @@ class Snapshot:
         """Lines for `update-index --index-info`, deletions first; new contents go to `stream`."""
         files = {path for path, entry in self._tracked.items() if entry.mode != _SUBMODULE}
         submodules = self._tracked.keys() - files
-        walk = Walk(files, set(submodules), self._ignore_rules().ignores)
+        walk = Walk(files, set(submodules), self._ignore_rules().ignores, self._limits)
         seen, changed = set(), []
         for found in walk.files(tree):
             seen.add(found.path)
@@ -101,10 +98,10 @@ class Snapshot:
     def _store(self, found: Found, stream: BinaryIO) -> str:
         """Append a file to the import stream; answers its blob id."""
         self._total += found.size
-        if found.size > MAX_FILE_BYTES or self._total > MAX_TOTAL_BYTES:
+        if found.size > self._limits.file_bytes or self._total > self._limits.total_bytes:
             raise PolicyDenied(
                 f"{shown(found.path)} is too large for a change ({found.size} bytes; one file may have"
-                f" {MAX_FILE_BYTES}, all together {MAX_TOTAL_BYTES}); remove it or have it ignored."
+                f" {self._limits.file_bytes}, all together {self._limits.total_bytes}); remove it or have it ignored."
             )
         digest = _header_digest(found.size)
         stream.write(b"blob\ndata %d\n" % found.size)

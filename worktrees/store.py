@@ -16,18 +16,23 @@ from worktrees.mirror import Mirror
 from worktrees.names import branch_ref, commit_id, record_ref, remote_url, workspace_name
 from worktrees.remote import RemoteBranch
 from worktrees.snapshot import Snapshot
+from worktrees.walk import TreeLimits
 from worktrees.worktree import Owner, Worktrees
 
-__all__ = ["Owner", "WorktreeStore"]
+__all__ = ["Owner", "TreeLimits", "WorktreeStore"]
 
 
 class WorktreeStore:
-    """Mirrors and worktrees under `root`. `owner`: the sandbox user whom trees are given to (needs root)."""
+    """Mirrors and worktrees under `root`.
 
-    def __init__(self, root: Path, host: str, owner: Owner | None = None) -> None:
+    `owner`: the sandbox user whom trees are given to (needs root). `limits`: what a snapshot may take in.
+    """
+
+    def __init__(self, root: Path, host: str, owner: Owner | None = None, limits: TreeLimits | None = None) -> None:
         self._root = root.absolute()
         self._host = host
         self._owner = owner
+        self._limits = limits or TreeLimits()
         self._door = GitDoor(self._root / "home")
 
     @property
@@ -69,7 +74,7 @@ class WorktreeStore:
         worktrees = self._worktrees(workspace.repository_id)
         with worktrees.holding(workspace.name, workspace.commit) as place:
             with self._mirror(workspace.repository_id).reading() as mirror:
-                commit = Snapshot(mirror, workspace.commit, place.admin).commit(place.tree, meta)
+                commit = Snapshot(mirror, workspace.commit, place.admin, self._limits).commit(place.tree, meta)
                 if commit is None:
                     return None
                 patch = commits.describe(mirror, workspace.commit, commit)

@@ -13,13 +13,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sweeper.errors import PolicyDenied
+from sweeper.model import Strict
 from worktrees.hostile import open_directory
 
-MAX_DEPTH = 100
-MAX_ENTRIES = 500_000
 _DOT_GIT = re.compile(r"(\.git|git~1)[ .]*(:.*)?", re.IGNORECASE)
 _INVISIBLE = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 """Characters that some file systems drop from names: with them `.git` can be spelt so that it becomes `.git` later."""
+
+
+class TreeLimits(Strict):
+    """What a tree may hold at most. The byte limits are for changed and new files; the base may have any size."""
+
+    file_bytes: int = 50 << 20
+    total_bytes: int = 200 << 20
+    entries: int = 500_000
+    depth: int = 100
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,7 @@ class Walk:
     tracked: set[str]
     kept: set[str]
     ignores: Callable[[str, bool], bool]
+    limits: TreeLimits
     _entries: int = 0
     _tracked_folders: set[str] = field(init=False)
 
@@ -57,8 +66,8 @@ class Walk:
             yield from self._folder(top, "", ignored=False, depth=0)
 
     def _folder(self, directory: int, prefix: str, *, ignored: bool, depth: int) -> Iterator[Found]:
-        if depth > MAX_DEPTH:
-            raise PolicyDenied(f"{shown(prefix)} is nested deeper than {MAX_DEPTH} directories; flatten it.")
+        if depth > self.limits.depth:
+            raise PolicyDenied(f"{shown(prefix)} is nested deeper than {self.limits.depth} directories; flatten it.")
         for name in sorted(os.listdir(directory)):
             path = prefix + name
             if path in self.kept or path == ".git":
@@ -82,10 +91,9 @@ class Walk:
 
     def _count(self, path: str) -> None:
         self._entries += 1
-        if self._entries > MAX_ENTRIES:
-            raise PolicyDenied(
-                f"The tree has more than {MAX_ENTRIES} entries, at {shown(path)}; remove what is scratch."
-            )
+        most = self.limits.entries
+        if self._entries > most:
+            raise PolicyDenied(f"The tree has more than {most} entries, at {shown(path)}; remove what is scratch.")
 
 
 def shown(path: str) -> str:

@@ -155,7 +155,7 @@ asyncio.run(WorktreeStore(root, "here").create(7, "sweep-1-1", commit))
 async def test_a_create_killed_at_any_point_is_simply_done_again(
     store: WorktreeStore, origin: GitOrigin, state: Path
 ) -> None:
-    commit = origin.commit({f"d{n % 7}/f{n}": "x" * n for n in range(600)})
+    commit = origin.commit({f"d{n % 7}/f{n}": "x" * n for n in range(300)})
     await store.fetch(REPO, [commit], origin.access)
     for milliseconds in (1, 15, 40, 70, 110):
         worker = subprocess.Popen([sys.executable, "-c", KILLED, str(state), commit], stdout=subprocess.PIPE)

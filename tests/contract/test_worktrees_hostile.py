@@ -11,8 +11,8 @@ from sweeper.errors import PolicyDenied
 from sweeper.model import Patch, Workspace
 from tests.contract.test_worktrees_port import META, REF, REPO
 from tests.support.git_origin import GitOrigin, git
-from worktrees import snapshot, walk
-from worktrees.store import WorktreeStore
+from worktrees.hostile import open_directory
+from worktrees.store import TreeLimits, WorktreeStore
 
 CANARY = "canary-9f2c-never-in-the-object-store"
 
@@ -25,6 +25,9 @@ class Scene:
         self.origin = GitOrigin(root)
         self.store = WorktreeStore(root / "state", "here")
         self.mirror = root / "state" / "mirrors" / f"{REPO}.git"
+
+    def limit(self, limits: TreeLimits) -> None:
+        self.store = WorktreeStore(self.root / "state", "here", limits=limits)
 
     async def workspace(self, commit: str, name: str = "sweep-1-1") -> Workspace:
         await self.store.fetch(REPO, [commit], self.origin.access)
@@ -84,13 +87,8 @@ async def test_special_files_and_nested_repositories_are_refused_by_name(scene: 
     os.mkfifo(tree / "d" / "pipe")
     await refused("pipe", "a FIFO")
     (tree / "d" / "pipe").unlink()
-    here = Path.cwd()
-    os.chdir(tree / "d")  # the address of a unix socket is short
-    try:
-        with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind("sock")
-    finally:
-        os.chdir(here)
+    with open_directory(tree / "d") as folder, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"/proc/self/fd/{folder}/sock")  # the address of a unix socket has to be short
     await refused("sock", "a socket")
     (tree / "d" / "sock").unlink()
     for name in (".git", ".GIT", ".git ", "git~1", ".g\u200cit"):
@@ -131,10 +129,9 @@ async def test_modes_are_reduced_to_the_x_bit_and_closed_directories_are_read(sc
 
 
 async def test_a_file_above_the_cap_is_refused_unless_it_was_there_before(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
+    scene: Scene,
 ) -> None:
-    monkeypatch.setattr(snapshot, "MAX_FILE_BYTES", 1000)
-    monkeypatch.setattr(snapshot, "MAX_TOTAL_BYTES", 1500)
+    scene.limit(TreeLimits(file_bytes=1000, total_bytes=1500))
     workspace = await scene.workspace(scene.origin.commit({"big": "x" * 5000, "a": "a"}))
     tree = Path(workspace.path)
     (tree / "a").write_text("b")
@@ -158,13 +155,13 @@ async def test_a_sparse_giant_is_refused_without_being_read(scene: Scene) -> Non
         await scene.store.snapshot(workspace, META, REF)
 
 
-async def test_a_tree_that_is_too_deep_or_too_full_is_refused(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_tree_that_is_too_deep_or_too_full_is_refused(scene: Scene) -> None:
     workspace = await scene.workspace(scene.origin.commit({"a": "a"}))
-    deep = Path(workspace.path, *["d"] * (walk.MAX_DEPTH + 1))
+    deep = Path(workspace.path, *["d"] * (TreeLimits().depth + 1))
     deep.mkdir(parents=True)
     with pytest.raises(PolicyDenied, match="nested deeper"):
         await scene.store.snapshot(workspace, META, REF)
-    monkeypatch.setattr(walk, "MAX_ENTRIES", 20)
+    scene.limit(TreeLimits(entries=20))
     with pytest.raises(PolicyDenied, match="more than 20 entries"):
         await scene.store.snapshot(workspace, META, REF)
 

@@ -125,7 +125,7 @@ async def test_a_tag_that_cannot_be_followed_does_not_stop_a_fetch(store: Worktr
     await store.fetch(REPO, [first], origin.access)
     git("update-ref", "-d", "refs/tags/release", cwd=origin.path)
     second = origin.commit({"a": "b"}, parent=first)
-    origin.tag("release/1", second)
+    git("tag", "release/1", second, cwd=origin.path)
     await store.fetch(REPO, [second], origin.access)
     workspace = await store.create(REPO, "sweep-1-1", second)
     assert Path(workspace.path, "a").read_text() == "b"
