@@ -142,7 +142,7 @@ Event: TypeAlias = (
 class _Ask(BaseModel):
     """Our own client_payload: free-form and untrusted, so anything unexpected is refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     run_id: _Id
     request_id: str | None = Field(default=None, min_length=1, max_length=100)

@@ -110,7 +110,7 @@ def _make_private(root: Path) -> None:
 
 def _read_or_make(path: Path) -> str:
     if not path.exists():
-        _make_secret(path)
+        make_secret(path)
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)
     text = path.read_text().strip()

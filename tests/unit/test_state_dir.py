@@ -9,7 +9,7 @@ import pytest
 
 from sweeper.config import load_settings
 from sweeper.errors import BadInput
-from sweeper.state_dir import StateDir, admin_token, marker_key, prepare_state_dir
+from sweeper.state_dir import StateDir, admin_token, make_secret, marker_key, prepare_state_dir
 
 
 def mode(path: Path) -> int:
@@ -45,6 +45,14 @@ def test_many_processes_starting_at_once_agree(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(start, range(8)))) == 1
     assert sorted(path.name for path in (tmp_path / "state").iterdir()) == ["admin-token", "marker-key"]
+
+
+def test_who_finds_no_secret_but_is_second_to_make_one_keeps_the_first(tmp_path: Path) -> None:
+    make_secret(tmp_path / "secret")
+    first = (tmp_path / "secret").read_text()
+    make_secret(tmp_path / "secret")
+    assert (tmp_path / "secret").read_text() == first
+    assert [path.name for path in tmp_path.iterdir()] == ["secret"]
 
 
 def test_open_rights_are_tightened(tmp_path: Path) -> None:
