@@ -119,8 +119,11 @@ def _read_or_make(path: Path) -> str:
     return text
 
 
-def _make_secret(path: Path) -> None:
-    """Written aside and then linked into place, so nobody ever reads half a secret and nobody's is overwritten."""
+def make_secret(path: Path) -> None:
+    """Put a new secret there, unless there is one.
+
+    Written aside and then linked into place, so nobody ever reads half a secret and nobody's is overwritten.
+    """
     handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "w") as file:
