@@ -1,17 +1,11 @@
-"""The search attributes a sweep is found by, named once for those who register, set and read them.
+"""The search attributes a sweep is found by: the workflow sets them, a namespace must know them first.
 
-Temporal refuses a start that sets an unregistered attribute, so every namespace is prepared with these first.
+Temporal refuses a start that sets an unregistered attribute, so every namespace is prepared with these.
 """
 
-from datetime import datetime
-
 from temporalio.api.enums.v1 import IndexedValueType
-from temporalio.common import SearchAttributeKey
 
-REPOSITORY: SearchAttributeKey[str] = SearchAttributeKey.for_keyword("Repository")
-TARGET: SearchAttributeKey[str] = SearchAttributeKey.for_keyword("Target")
-STEP: SearchAttributeKey[str] = SearchAttributeKey.for_keyword("Step")
-WAITING_UNTIL: SearchAttributeKey[datetime] = SearchAttributeKey.for_datetime("WaitingUntil")
+from sweeper.workflows.progress import REPOSITORY, STEP, TARGET, WAITING_UNTIL
 
 REGISTERED: dict[str, IndexedValueType.ValueType] = {
     REPOSITORY.name: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,

@@ -28,6 +28,9 @@ from sweeper.model import Strict
 
 _ADDRESS = re.compile(r"[\w.-]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5}")
 RPC_SECONDS = 5.0
+"""For writes and for connecting: a server that is started again in between answers in time."""
+READ_SECONDS = 3.0
+"""For what a person waits for."""
 RPC_TIMEOUT = timedelta(seconds=RPC_SECONDS)
 RETENTION = timedelta(days=30)
 """How long an ended sweep's id stays taken, so that a late duplicate trigger is still one. Servers default to a day."""

@@ -26,13 +26,17 @@ Change = Callable[[Any], dict[str, Any]]
 """From an activity's answer to the fields of SweepState it sets."""
 
 
+def _collected(answer: names.Collected) -> dict[str, Any]:
+    return {"jobs": answer.jobs, "evidence": answer.evidence}
+
+
 def _diagnosed(answer: names.Diagnosed) -> dict[str, Any]:
     return {"diagnosis": answer.diagnosis, "plan": answer.plan}
 
 
 _SETS: dict[str, tuple[type[Wire], Change]] = {
     names.ADMIT.name: (names.ADMIT.gives, lambda facts: {"facts": facts}),
-    names.COLLECT.name: (names.COLLECT.gives, lambda collected: {"evidence": collected.evidence}),
+    names.COLLECT.name: (names.COLLECT.gives, _collected),
     names.DIAGNOSE.name: (names.DIAGNOSE.gives, _diagnosed),
     names.CHOOSE_HOST.name: (names.CHOOSE_HOST.gives, lambda choice: {"host": choice.host}),
     names.REPRODUCE.name: (names.REPRODUCE.gives, lambda reproduction: {"reproduction": reproduction}),

@@ -17,7 +17,7 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 
-from adapters.temporal.client import reaching
+from adapters.temporal.client import READ_SECONDS, reaching
 from adapters.temporal.state import FileLock, comes_true
 from sweeper.errors import Bug
 from sweeper.ports import WorkerLife
@@ -34,7 +34,8 @@ class WorkerPulse:
     The lock says alive; the file's text says since when somebody is; its time of change is the last sign of life.
     """
 
-    def __init__(self, state_dir: Path) -> None:
+    def __init__(self, state_dir: Path, beat_seconds: float = BEAT_SECONDS) -> None:
+        self._beat_seconds = beat_seconds
         self._path = state_dir / WORKER_LOCK
         self._lock: FileLock | None = None
         self._beating: asyncio.Task[None] | None = None
@@ -63,7 +64,7 @@ class WorkerPulse:
     async def _beat(self, lock: FileLock) -> None:
         while True:
             os.utime(lock.fileno())
-            await asyncio.sleep(BEAT_SECONDS)
+            await asyncio.sleep(self._beat_seconds)
 
 
 def read_worker_life(state_dir: Path) -> WorkerLife:
@@ -93,7 +94,7 @@ async def read_poller_life(client: Client, task_queue: str) -> WorkerLife:
         task_queue=TaskQueue(name=task_queue),
         task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
     )
-    async with reaching(client):
+    async with reaching(client, READ_SECONDS):
         pollers = (await client.workflow_service.describe_task_queue(request)).pollers
     seen = max((poller.last_access_time.ToDatetime(UTC) for poller in pollers), default=None)
     if seen is None:

@@ -26,6 +26,11 @@ class Rings:
         self._window = window_seconds
         self._bells: dict[str, _Bell] = {}
 
+    @property
+    def remembered(self) -> int:
+        """For how many sweeps something is kept."""
+        return len(self._bells)
+
     async def ring(self, workflow_id: str) -> bool:
         """True: the sweep was signalled after this call began, or will be; False: no open sweep has that id.
 

@@ -5,8 +5,8 @@ answer at once.
 """
 
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from temporalio.api.history.v1 import HistoryEvent
@@ -26,15 +26,15 @@ from temporalio.common import (
 )
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
-from adapters.temporal.attributes import REPOSITORY, STEP, TARGET
-from adapters.temporal.client import RPC_TIMEOUT, reaching
+from adapters.temporal.client import READ_SECONDS, RPC_TIMEOUT, reaching
 from adapters.temporal.history import CANCEL_SIGNAL, result_of, state_of
-from adapters.temporal.life import read_poller_life
+from adapters.temporal.life import read_poller_life, read_worker_life
 from adapters.temporal.rings import Rings
 from adapters.temporal.views import first_memo, view_of
 from sweeper.errors import NotFound
 from sweeper.model import Step, SweepInput, SweepState, TriggerSource
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
+from sweeper.workflows.progress import REPOSITORY, STEP, TARGET
 
 SWEEP_WORKFLOW = "sweep"
 LOOK_SIGNAL = "look"
@@ -45,18 +45,16 @@ _NOT_SEARCHABLE = re.compile(r"[\"'\\%]")
 
 
 class TemporalSweeps:
-    """The Sweeps port. `life` tells whether a worker is alive where a state directory is shared; else pollers tell.
+    """The Sweeps port. Where workers share `state_dir`, their pulse tells whether one is alive; else pollers do.
 
     Every call is bounded by a few seconds and safe to repeat: a start is decided by the workflow id, a ring only makes
     the sweep look, a second cancel finds it cancelled. Raises OutOfReach, AuthBroken; `show` NotFound.
     """
 
-    def __init__(
-        self, client: Client, task_queue: str = TASK_QUEUE, life: Callable[[], WorkerLife] | None = None
-    ) -> None:
+    def __init__(self, client: Client, task_queue: str = TASK_QUEUE, state_dir: Path | None = None) -> None:
         self._client = client
         self._task_queue = task_queue
-        self._life = life
+        self._state_dir = state_dir
         self._rings = Rings(self._look)
 
     async def start(self, workflow_id: str, sweep: SweepInput) -> bool:
@@ -102,7 +100,7 @@ class TemporalSweeps:
     async def open_for_target(self, target: str) -> tuple[str, ...]:
         """Ids of open sweeps for a target. A sweep that is not admitted yet does not know its target."""
         query = f'{_target_query(target)} AND ExecutionStatus = "Running" AND WorkflowType = "{SWEEP_WORKFLOW}"'
-        async with reaching(self._client):
+        async with reaching(self._client, READ_SECONDS):
             return tuple(
                 [
                     execution.id
@@ -112,8 +110,8 @@ class TemporalSweeps:
             )
 
     async def list(self, limit: int = 100) -> tuple[SweepView, ...]:
-        """Newest first; open ones are preferred where the limit cuts."""
-        async with reaching(self._client):
+        """Newest first; open ones are preferred where the limit cuts. May lag a moment behind a start or an end."""
+        async with reaching(self._client, READ_SECONDS):
             found = self._client.list_workflows(
                 _ALL_SWEEPS, limit=limit, page_size=min(limit, 1000), rpc_timeout=RPC_TIMEOUT
             )
@@ -134,7 +132,11 @@ class TemporalSweeps:
 
     async def worker_life(self) -> WorkerLife:
         """Is anybody working?"""
-        return self._life() if self._life else await read_poller_life(self._client, self._task_queue)
+        if self._state_dir is not None:
+            life = read_worker_life(self._state_dir)
+            if life.alive or life.since is not None:
+                return life
+        return await read_poller_life(self._client, self._task_queue)
 
     async def _look(self, workflow_id: str) -> bool:
         return await self._signal(workflow_id, LOOK_SIGNAL)
@@ -149,7 +151,7 @@ class TemporalSweeps:
         return True
 
     async def _describe(self, workflow_id: str) -> WorkflowExecutionDescription:
-        async with reaching(self._client):
+        async with reaching(self._client, READ_SECONDS):
             return await self._handle(workflow_id).describe(rpc_timeout=RPC_TIMEOUT)
 
     async def _state(self, description: WorkflowExecutionDescription) -> SweepState:
@@ -165,7 +167,7 @@ class TemporalSweeps:
     async def _events(
         self, handle: WorkflowHandle[Any, Any], which: WorkflowHistoryEventFilterType
     ) -> tuple[HistoryEvent, ...]:
-        async with reaching(self._client):
+        async with reaching(self._client, READ_SECONDS):
             events = handle.fetch_history_events(event_filter_type=which, rpc_timeout=RPC_TIMEOUT)
             return tuple([event async for event in events])
 

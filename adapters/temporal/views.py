@@ -10,11 +10,10 @@ from typing import Any
 from temporalio.client import WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus
 from temporalio.common import SearchAttributeKey
 
-from adapters.temporal.attributes import REPOSITORY
 from sweeper.model import WORKFLOW_VERSION, Budget, Checkpoint, RunRef, Step, SweepInput
 from sweeper.ports import SweepView
+from sweeper.workflows.progress import GOAL, MEMO, REPOSITORY
 
-CHECKPOINT = "checkpoint"
 STARTED_AT = "started_at"
 _PROBLEMS = SearchAttributeKey.for_keyword_list("TemporalReportedProblems")
 _FAILED_TASKS = 3
@@ -24,7 +23,7 @@ _RUN_IN_ID = re.compile(r"-(?P<run>\d+)-(?P<attempt>\d+)(-m[^-]+)?$")
 def first_memo(sweep: SweepInput, now: datetime) -> dict[str, Any]:
     """What a sweep shows before its workflow has run a line: it waits to be admitted."""
     budget = Budget(attempts_remaining=sweep.settings.max_attempts)
-    return {CHECKPOINT: _at_admit(sweep.run, budget, now), STARTED_AT: now}
+    return {MEMO: _at_admit(sweep.run, budget, now), STARTED_AT: now}
 
 
 def _at_admit(run: RunRef, budget: Budget, now: datetime) -> Checkpoint:
@@ -32,7 +31,7 @@ def _at_admit(run: RunRef, budget: Budget, now: datetime) -> Checkpoint:
         run=run,
         workflow_version=WORKFLOW_VERSION,
         current_step=Step.ADMIT,
-        goal=f"Make run {run.run_id} green",
+        goal=GOAL,
         budget=budget,
         updated_at=now,
     )
@@ -41,7 +40,7 @@ def _at_admit(run: RunRef, budget: Budget, now: datetime) -> Checkpoint:
 async def view_of(execution: WorkflowExecution) -> SweepView:
     """A sweep as listed or described. Without a readable memo it shows what its id and attributes tell."""
     try:
-        checkpoint = await execution.memo_value(CHECKPOINT, type_hint=Checkpoint)
+        checkpoint = await execution.memo_value(MEMO, type_hint=Checkpoint)
     except (KeyError, ValueError, RuntimeError):
         checkpoint = _at_admit(_run_of(execution), Budget(attempts_remaining=0), execution.start_time)
     return SweepView(
