@@ -1,7 +1,8 @@
 """Every text of ours that people read on GitHub: titles, bodies, comments, commit messages.
 
 Facts come from records. Foreign text (logs, names, an agent's words) is data: it appears only in code, where
-mentions, references, closing words and HTML have no effect, and is redacted before it gets here.
+mentions, references, closing words and HTML have no effect, and is redacted before it gets here. In titles and
+subjects, where there is no code, it is stripped to harmless characters.
 """
 
 import re
@@ -21,30 +22,48 @@ from sweeper.model import (
 )
 from sweeper.policy.redaction import redact_text
 
+MAX_BODY = 60_000
+"""Characters; GitHub takes 65,536, and a signed marker is added to ours."""
+
 _SUBJECT_UNSAFE = re.compile(r"[^\w .,:()/+-]")
+_LINKS = re.compile(r"://|(?<=GH)-(?=\d)", re.IGNORECASE)  # URLs and `GH-1` are references even in a title
+_SAFE_URL = re.compile(r"https?://[\w.~:/?=&%-]{1,500}")
 _MAX_NAME = 60
+_MAX_CODE = 200
+_MAX_ITEMS = 10
+_BLOCK_SIZES = (4000, 1500, 500, 0)
 
 
 def code(text: str) -> str:
     """Foreign text on one line, as inline code."""
-    flat = " ".join(redact_text(text).split())[:200].replace("`", "'")
+    flat = " ".join(redact_text(text).split())[:_MAX_CODE].replace("`", "'")
     return f"`{flat}`" if flat else "`-`"
 
 
-def fenced(text: str) -> str:
-    """Foreign text as a code block whose fence it cannot close."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+def _codes(texts: Sequence[str], count: int | None = None) -> str:
+    """Some of them as inline code, and how many more there are."""
+    more = (len(texts) if count is None else count) - _MAX_ITEMS
+    return ", ".join(code(text) for text in texts[:_MAX_ITEMS]) + (f" and {more} more" if more > 0 else "")
+
+
+def fenced(text: str, limit: int = _BLOCK_SIZES[0]) -> str:
+    """The end of a foreign text as a code block whose fence it cannot close."""
+    shown = redact_text(text).rstrip()[-limit:]
+    longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{redact_text(text).rstrip()}\n{fence}"
+    return f"{fence}text\n{shown}\n{fence}"
 
 
-def _folded(summary: str, text: str) -> str:
-    return f"<details><summary>{summary}</summary>\n\n{fenced(text)}\n\n</details>" if text.strip() else ""
+def _folded(summary: str, text: str, limit: int) -> str:
+    if not limit or not text.strip():
+        return ""
+    return f"<details><summary>{summary}</summary>\n\n{fenced(text, limit)}\n\n</details>"
 
 
 def _plain(name: str) -> str:
     """Foreign text in a title or subject: only letters, digits and harmless punctuation."""
-    return _SUBJECT_UNSAFE.sub("", redact_text(name))[:_MAX_NAME].strip() or "a job"
+    flat = _LINKS.sub(" ", _SUBJECT_UNSAFE.sub("", " ".join(redact_text(name).split())))
+    return flat[:_MAX_NAME].strip() or "a job"
 
 
 def title(diagnosis: Diagnosis) -> str:
@@ -69,50 +88,58 @@ def commit_message(sweep: str, attempt: int, agent: str, facts: RunFacts, diagno
 def body(
     facts: RunFacts, diagnosis: Diagnosis, reproduction: Reproduction, attempt: AttemptResult, answer: "HowToAnswer"
 ) -> str:
-    """The proposal's body: what failed, the proof red -> green, how to answer."""
-    return "\n\n".join(
-        part
-        for part in (
-            _what_failed(facts, diagnosis),
-            _proof(facts, reproduction, attempt),
-            _change(attempt),
+    """The proposal's body: what failed, the proof red -> green, how to answer. At most `MAX_BODY` characters.
+
+    Foreign blocks shrink until it fits; what is left without them is bounded by itself.
+    """
+    text = ""
+    for block in _BLOCK_SIZES:
+        parts = (
+            _what_failed(facts, diagnosis, block),
+            _proof(facts, reproduction, attempt, block),
+            _change(attempt, block),
             answer.text(),
             _fine_print(attempt),
         )
-        if part
-    )
+        text = "\n\n".join(part for part in parts if part)
+        if len(text) <= MAX_BODY:
+            break
+    return text
 
 
-def _what_failed(facts: RunFacts, diagnosis: Diagnosis) -> str:
-    run = f"[run {facts.run.run_id}, attempt {facts.run.run_attempt}]({facts.html_url})"
-    jobs = ", ".join(code(job) for job in diagnosis.jobs)
+def _what_failed(facts: RunFacts, diagnosis: Diagnosis, block: int) -> str:
+    run = f"run {facts.run.run_id}, attempt {facts.run.run_attempt}"
+    link = f"[{run}]({facts.html_url})" if _SAFE_URL.fullmatch(facts.html_url) else run
     workflow = code(facts.workflow_name or facts.workflow_path)
     branch = code(facts.head_branch or "")
     lines = [
         "### What failed",
-        f"Jobs {jobs} of {workflow} in {run}, on {branch} at `{facts.head_sha[:12]}`. "
+        f"Jobs {_codes(diagnosis.jobs)} of {workflow} in {link}, on {branch} at `{facts.head_sha[:12]}`. "
         f"Judged as **{diagnosis.failure_class}**: {code('; '.join(diagnosis.reasons))}.",
-        _folded("Lines that led there", "\n".join(diagnosis.error_lines)),
+        _folded("Lines that led there", "\n".join(diagnosis.error_lines), block),
     ]
     return "\n\n".join(line for line in lines if line)
 
 
-def _proof(facts: RunFacts, reproduction: Reproduction, attempt: AttemptResult) -> str:
-    rows = ["### Proof: red before, green after", "| check | before | after |", "|---|---|---|"]
+def _proof(facts: RunFacts, reproduction: Reproduction, attempt: AttemptResult, block: int) -> str:
     names = list(dict.fromkeys(result.check for result in reproduction.results))
-    for name in names:
+    rows = ["| check | before | after |", "|---|---|---|"]
+    for name in names[:_MAX_ITEMS]:
         red = [result for result in reproduction.results if result.check == name]
         green = [result for result in attempt.verdict.green if result.check == name]
-        command = (red or green)[0].command.splitlines()[0]
-        rows.append(f"| {code(command).replace('|', '/')} | {_ending(red)} | {_ending(green)} |")
-    table = rows[0] + "\n\n" + "\n".join(rows[1:])
+        command = red[0].command.strip().partition("\n")[0].replace("|", "/")  # a pipe ends a cell even in code
+        rows.append(f"| {code(command)} | {_ending(red)} | {_ending(green)} |")
     where = (
         f"Before: tree of `{facts.head_sha[:12]}`, untouched. After: tree `{attempt.verdict.tree[:12]}` in a fresh "
         f"worktree no agent has run in, each check twice. Patch id `{attempt.verdict.patch_id[:12]}`."
     )
-    outputs = [_folded(f"Before: {_plain(r.check)}", r.excerpt) for r in reproduction.results if not r.is_green]
-    outputs += [_folded(f"After: {_plain(r.check)}", r.excerpt) for r in _last_of_each(attempt.verdict.green)]
-    return "\n\n".join([table, where, *(output for output in outputs if output)])
+    before = [result for result in reproduction.results if not result.is_green][:_MAX_ITEMS]
+    after = _last_of_each(attempt.verdict.green)[:_MAX_ITEMS]
+    outputs = [_folded(f"Before: {_plain(r.check)}", r.excerpt, block) for r in before]
+    outputs += [_folded(f"After: {_plain(r.check)}", r.excerpt, block) for r in after]
+    more = f"And {len(names) - _MAX_ITEMS} more checks." if len(names) > _MAX_ITEMS else ""
+    parts = ("### Proof: red before, green after", "\n".join(rows), more, where, *outputs)
+    return "\n\n".join(part for part in parts if part)
 
 
 def _last_of_each(results: Sequence[CheckResult]) -> Sequence[CheckResult]:
@@ -127,20 +154,19 @@ def _ending(results: Sequence[CheckResult]) -> str:
     return f"{sign} {ends} ({sum(r.seconds for r in results):.1f} s)"
 
 
-def _change(attempt: AttemptResult) -> str:
+def _change(attempt: AttemptResult, block: int) -> str:
     patch = attempt.patch
     if patch is None:
         return ""
-    files = ", ".join(code(path) for path in patch.files[:10])
-    more = f" and {patch.files_changed - 10} more" if patch.files_changed > 10 else ""
+    files = _codes(patch.files, patch.files_changed)
     lines = [
         "### Change",
-        f"{patch.files_changed} file(s), {patch.lines_changed} line(s): {files}{more}. "
+        f"{patch.files_changed} file(s), {patch.lines_changed} line(s): {files}. "
         f"Attempt {attempt.n}, agent {code(attempt.agent)}.",
-        _folded("The agent's own words (not checked)", attempt.fix.summary),
+        _folded("The agent's own words (not checked)", attempt.fix.summary, block),
     ]
     shown = [f for f in attempt.verdict.findings if f.severity is Severity.SHOW]
-    lines += [f"- Please look: {code(f.name)} at {code(f.place)} {code(f.detail)}" for f in shown]
+    lines += [f"- Please look: {code(f.name)} at {code(f.place)} {code(f.detail)}" for f in shown[:_MAX_ITEMS]]
     return "\n\n".join(line for line in lines if line)
 
 
@@ -156,7 +182,7 @@ class HowToAnswer:
         approve = (
             "it is checked again against the branch as it is then, and merged"
             if self._merges_itself
-            else ("then merge it when you like")
+            else "then merge it when you like"
         )
         return (
             "### How to answer\n\n"
