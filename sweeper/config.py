@@ -94,6 +94,7 @@ class Settings(BaseSettings):
     proposal_ttl: Duration = Field(default=timedelta(days=7), gt=timedelta(0))
     poll_interval: Duration = Field(default=timedelta(minutes=15), gt=timedelta(0))
     checks_grace: Duration = timedelta(minutes=2)
+    heartbeat: Duration = Field(default=timedelta(seconds=5), ge=timedelta(seconds=1))
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Self:
@@ -116,7 +117,7 @@ class Settings(BaseSettings):
             report_only=self.report_only,
             checks=self.checks,
             limits=Limits(files=self.limits.files, lines=self.limits.lines, bytes=self.limits.bytes),
-            timeouts=Timeouts(agent=self.agent_timeout),
+            timeouts=Timeouts(agent=self.agent_timeout, heartbeat=self.heartbeat),
         )
 
 

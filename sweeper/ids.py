@@ -21,11 +21,17 @@ _SUFFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,150}")
 def sweep_id(run: RunRef, api_url: str, request_id: str | None = None) -> str:
     """`sweep-<run>-<attempt>` on github.com, `sweep-<host>-<run>-<attempt>` elsewhere; `-m<request>` if asked anew."""
     host = urlsplit(api_url).hostname or ""
-    parts = [] if host in _PUBLIC_HOSTS else [re.sub(r"[^A-Za-z0-9.]", ".", host)]
+    parts = [] if host in _PUBLIC_HOSTS else [_word(host)]
     parts += [str(run.run_id), str(run.run_attempt)]
     if request_id:
         parts.append("m" + (request_id if re.fullmatch(r"[A-Za-z0-9]{1,40}", request_id) else _short(request_id)))
     return SWEEP_PREFIX + "-".join(parts)
+
+
+def _word(host: str) -> str:
+    """A host name as part of a branch name, where `..` or a leading dot (from `::1`) are not allowed."""
+    word = re.sub(r"[^A-Za-z0-9]+", ".", host).strip(".")
+    return word if 0 < len(word) <= 60 else _short(host)
 
 
 def _short(text: str) -> str:

@@ -101,6 +101,7 @@ class ShowReport(Strict):
     outcome: Outcome | None
     reason: str
     branch: str
+    failing_sha: str | None
     triggers: tuple[Trigger, ...]
     diagnosis: Diagnosis | None
     reproduction: Reproduction | None
@@ -168,6 +169,7 @@ def show_report(record: SweepRecord) -> ShowReport:
         outcome=told.outcome,
         reason=told.reason,
         branch=told.branch,
+        failing_sha=state.facts.head_sha if state.facts else None,
         triggers=state.triggers,
         diagnosis=state.diagnosis,
         reproduction=state.reproduction,

@@ -180,7 +180,8 @@ class SweepResult(Wire):
 class Checkpoint(Wire):
     """What a sweep says of itself at each step change, as workflow memo: small, no secret, readable with no worker.
 
-    `artifacts` maps kind to digest, `seconds` each step that was left to the time spent in it. The published schema is `Checkpoint.model_json_schema()`.
+    `artifacts` maps kind to digest, `seconds` each step that was left to the time spent in it. The published schema is
+    `Checkpoint.model_json_schema()`.
     """
 
     run: RunRef

@@ -1,0 +1,122 @@
+"""`sweeper doctor`: is everything here that a sweep needs?"""
+
+import asyncio
+import platform
+import sys
+from collections.abc import Awaitable, Callable
+
+import typer
+from rich.table import Table
+
+from sweeper import __version__
+from sweeper.cli.frame import JsonOption, answer, results, run
+from sweeper.config import Settings, load_settings
+from sweeper.errors import SweeperError
+from sweeper.model import Strict
+from sweeper.state_dir import StateDir, prepare_state_dir
+
+
+class Finding(Strict):
+    """One thing looked at. `detail` names path and version, or what to do."""
+
+    name: str
+    ok: bool
+    detail: str
+    exit_code: int = 0
+
+
+class Diagnosis(Strict):
+    """All findings; `ok` if none is missing."""
+
+    ok: bool
+    findings: tuple[Finding, ...]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("doctor")(doctor)
+
+
+def doctor(as_json: JsonOption = False) -> None:
+    """Check this machine: git, sandbox, Temporal, GitHub, state directory. Says what to do about what is missing."""
+    run(_doctor(as_json), as_json)
+
+
+async def _doctor(as_json: bool) -> int:
+    settings = load_settings()
+    state = prepare_state_dir(settings)
+    looks = (("git", _git), ("sandbox", _sandbox), ("temporal", _temporal), ("github", _github), ("worker", _worker))
+    findings = [_python(), Finding(name="state", ok=True, detail=str(state.root))]
+    findings += [await _look(name, look, settings, state) for name, look in looks]
+    report = Diagnosis(ok=all(finding.ok for finding in findings), findings=tuple(findings))
+    if as_json:
+        answer(report)
+    else:
+        table = Table("", "what", "found", box=None)
+        for finding in findings:
+            table.add_row("[green]ok[/]" if finding.ok else "[red]--[/]", finding.name, finding.detail)
+        results.print(table)
+    return max(finding.exit_code for finding in findings)
+
+
+def _python() -> Finding:
+    return Finding(
+        name="sweeper", ok=True, detail=f"{__version__}, Python {platform.python_version()} ({sys.executable})"
+    )
+
+
+async def _look(
+    name: str, look: Callable[[Settings, StateDir], Awaitable[str]], settings: Settings, state: StateDir
+) -> Finding:
+    try:
+        return Finding(name=name, ok=True, detail=await look(settings, state))
+    except SweeperError as error:
+        return Finding(name=name, ok=False, detail=str(error), exit_code=error.exit_code)
+
+
+async def _git(_settings: Settings, state: StateDir) -> str:
+    from worktrees.git import GitCall, GitDoor
+
+    door = GitDoor(state.worktrees / "home")
+    return (await asyncio.to_thread(door.ask, GitCall(("--version",)))).text
+
+
+async def _sandbox(settings: Settings, state: StateDir) -> str:
+    from adapters.sandbox import choose_sandbox
+
+    facts = await (await choose_sandbox(settings.allow_unsandboxed, private=(state.root,))).probe()
+    if facts.name == "none":
+        return "NONE: allowed by SWEEPER_ALLOW_UNSANDBOXED, code of repositories runs with all rights of this user"
+    return f"{facts.name} {facts.version} ({facts.path}); holds {', '.join(facts.held)}"
+
+
+async def _temporal(settings: Settings, _state: StateDir) -> str:
+    from adapters.temporal.client import address_of, connect
+    from adapters.temporal.server import find_temporal
+    from sweeper.cli.temporal import outside_target
+
+    target = outside_target(settings)
+    if target is not None:
+        return f"outside service at {address_of(await connect(target))}"
+    return f"embedded, {find_temporal()}"
+
+
+async def _github(settings: Settings, state: StateDir) -> str:
+    from sweeper.cli.house import code_host
+
+    if settings.github_token is None and settings.app_id is None:
+        return f"{settings.github_url}: no credentials set (the demo needs none)"
+    host = code_host(settings, state)
+    try:
+        return f"{settings.github_url} as {await host.login()}"
+    finally:
+        host.close()
+
+
+async def _worker(_settings: Settings, state: StateDir) -> str:
+    from adapters.temporal.life import read_worker_life
+
+    life = read_worker_life(state.root)
+    if life.alive:
+        return "alive"
+    return f"none since {life.since:%Y-%m-%d %H:%M:%S} UTC" if life.since else "none has run yet"

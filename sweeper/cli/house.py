@@ -1,0 +1,67 @@
+"""Building everything from the settings: the one place where ports meet adapters."""
+
+from pathlib import Path
+
+from pydantic import SecretBytes
+
+from adapters.agents.autofix import Autofix
+from adapters.agents.command import CommandAgent
+from adapters.artifacts import FileArtifacts
+from adapters.github.host import GitHubHost
+from adapters.github.settings import GitHubAccess
+from adapters.sandbox import choose_sandbox
+from sweeper.config import Settings
+from sweeper.errors import BadInput
+from sweeper.ports import Artifacts, FixAgent, Ports, Sandbox
+from sweeper.state_dir import StateDir, marker_key
+from worktrees.host import host_id
+from worktrees.store import Owner, WorktreeStore
+
+
+def code_host(settings: Settings, state: StateDir) -> GitHubHost:
+    """GitHub by the settings. Raises BadInput if there is nothing to log in with."""
+    if settings.github_token is None and settings.app_id is None:
+        raise BadInput("Set SWEEPER_GITHUB_TOKEN, or SWEEPER_APP_ID with SWEEPER_APP_KEY_FILE, to log in to GitHub.")
+    return GitHubHost(
+        GitHubAccess(
+            api_url=settings.github_url,
+            token=settings.github_token,
+            app_id=settings.app_id,
+            app_key_file=settings.app_key_file,
+            marker_key=SecretBytes(marker_key(settings, state)),
+        )
+    )
+
+
+def artifacts(state: StateDir) -> FileArtifacts:
+    """Big texts on this host's disk."""
+    return FileArtifacts(state.artifacts.as_uri())
+
+
+def agents(settings: Settings, sandbox: Sandbox, store: Artifacts) -> dict[str, FixAgent]:
+    """Every agent that this process can offer, by name; which of them a sweep uses is in its own settings."""
+    offered: list[FixAgent] = [Autofix(sandbox, store)]
+    if settings.agent_command:
+        offered.append(CommandAgent(settings.agent_command, sandbox, store))
+    return {agent.name: agent for agent in offered}
+
+
+def workspaces(root: Path, sandbox: Sandbox) -> WorktreeStore:
+    """Mirrors and worktrees; trees belong to the user the sandbox runs as."""
+    owner = sandbox.owner()
+    return WorktreeStore(root, host_id(root), Owner(uid=owner[0], gid=owner[1]) if owner else None)
+
+
+async def ports(settings: Settings, state: StateDir) -> Ports:
+    """All a worker stands on. Raises MissingTool if there is no sandbox and no opt-in to do without."""
+    sandbox = await choose_sandbox(settings.allow_unsandboxed, private=(state.root,))
+    store = artifacts(state)
+    return Ports(
+        code_host=code_host(settings, state),
+        workspaces=workspaces(state.worktrees, sandbox),
+        sandbox=sandbox,
+        agents=agents(settings, sandbox, store),
+        artifacts=store,
+        author_name=settings.bot_name,
+        author_email=settings.bot_email,
+    )

@@ -1,0 +1,89 @@
+"""Commands that show: list, show, watch. They read what Temporal keeps and need no worker."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+from rich.live import Live
+from rich.table import Table
+
+from sweeper.cli.frame import JsonOption, answer, people, results, run
+from sweeper.cli.tables import sweep_story, sweeps_table, worker_line
+from sweeper.config import load_settings
+from sweeper.model import Outcome
+from sweeper.reporting import list_report, show_report
+
+SWEEP = Annotated[str, typer.Argument(metavar="SWEEP_ID")]
+LOOK_EVERY = 0.5
+GOOD = frozenset({Outcome.MERGED, Outcome.NOT_REPRODUCED, Outcome.FLAKY, Outcome.HEALED, Outcome.JOINED})
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("list")(list_sweeps)
+    app.command("show")(show)
+    app.command("watch")(watch)
+
+
+def list_sweeps(
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many, newest first.")] = 50,
+    stuck: Annotated[bool, typer.Option("--stuck", help="Only those that cannot go on by themselves.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """All sweeps, newest first, and whether a worker is alive."""
+    run(_list(limit, stuck, as_json), as_json)
+
+
+def show(sweep: SWEEP, as_json: JsonOption = False) -> None:
+    """One sweep: where it is, what it waits for, what it has done."""
+    run(_show(sweep, as_json), as_json)
+
+
+def watch(sweep: SWEEP) -> None:
+    """Follow a sweep live until it ends."""
+    run(_watch(sweep))
+
+
+async def _list(limit: int, stuck: bool, as_json: bool) -> None:
+    from sweeper.cli.temporal import reach_sweeps
+    from sweeper.state_dir import prepare_state_dir
+
+    settings = load_settings()
+    async with reach_sweeps(settings, prepare_state_dir(settings)) as sweeps:
+        views = [view for view in await sweeps.list(limit) if view.stuck or not stuck]
+        report = list_report(views, await sweeps.worker_life())
+    if as_json:
+        answer(report)
+    else:
+        results.print(sweeps_table(report))
+        results.print(worker_line(report.worker))
+
+
+async def _show(sweep: str, as_json: bool) -> None:
+    from sweeper.cli.temporal import reach_sweeps
+    from sweeper.state_dir import prepare_state_dir
+
+    settings = load_settings()
+    async with reach_sweeps(settings, prepare_state_dir(settings)) as sweeps:
+        report = show_report(await sweeps.show(sweep))
+        life = await sweeps.worker_life()
+    if as_json:
+        answer(report)
+    else:
+        results.print(sweep_story(report))
+        results.print(worker_line(life))
+
+
+async def _watch(sweep: str) -> int:
+    from sweeper.cli.temporal import reach_sweeps
+    from sweeper.state_dir import prepare_state_dir
+
+    settings = load_settings()
+    async with reach_sweeps(settings, prepare_state_dir(settings)) as sweeps:
+        with Live(Table(), console=people, refresh_per_second=4) as live:
+            while True:
+                report = show_report(await sweeps.show(sweep))
+                live.update(sweep_story(report))
+                if report.outcome is not None:
+                    return 0 if report.outcome in GOOD else 1
+                await asyncio.sleep(LOOK_EVERY)

@@ -1,0 +1,169 @@
+"""The stage that `demo` and `try` play on: a loopback GitHub, Temporal, the public listener and a worker to kill.
+
+GitHub and the worker are processes of their own, as in real life; Temporal and the listener live with the command.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from secrets import token_hex
+
+from pydantic import SecretStr, ValidationError
+
+from adapters.loopback.drive_client import DriveClient
+from adapters.loopback.options import LoopbackInfo
+from adapters.temporal.sweeps import TemporalSweeps
+from sweeper.cli.parts import Parts
+from sweeper.cli.temporal import sweeps_of
+from sweeper.config import Settings
+from sweeper.errors import OutOfReach
+from sweeper.state_dir import StateDir, prepare_state_dir
+
+START_SECONDS = 30.0
+_NOTHING = asyncio.subprocess.DEVNULL
+
+
+class WorkerProcess:
+    """A worker as a process, so that it can be killed in plain sight."""
+
+    def __init__(self, environment: Mapping[str, str], log: Path) -> None:
+        self._environment = environment
+        self._log = log
+        self._process: asyncio.subprocess.Process | None = None
+        self.kills = 0
+
+    async def start(self) -> None:
+        """Start one; it is ready when Temporal gives it work."""
+        with self._log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *_ending_with_us(), "worker", env=self._environment, stdin=_NOTHING, stdout=log, stderr=log
+            )
+
+    async def kill(self) -> int:
+        """kill -9; its process id."""
+        process = self._running()
+        process.send_signal(signal.SIGKILL)
+        await process.wait()
+        self.kills += 1
+        return process.pid
+
+    async def stop(self) -> None:
+        """SIGTERM, then wait."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.terminate()
+            try:
+                async with asyncio.timeout(START_SECONDS):
+                    await self._process.wait()
+            except TimeoutError:
+                self._process.kill()
+                await self._process.wait()
+
+    def last_words(self) -> str:
+        """The end of its log."""
+        return self._log.read_text(errors="replace")[-2000:] if self._log.exists() else ""
+
+    def _running(self) -> asyncio.subprocess.Process:
+        if self._process is None:
+            raise OutOfReach("The worker was not started; please report this.")
+        return self._process
+
+
+class Stage:
+    """What a story needs: the drive of the loopback, the sweeps, the worker."""
+
+    def __init__(self, info: LoopbackInfo, drive: DriveClient, sweeps: TemporalSweeps, worker: WorkerProcess) -> None:
+        self.info = info
+        self.drive = drive
+        self.sweeps = sweeps
+        self.worker = worker
+
+
+@asynccontextmanager
+async def stage(root: Path, overrides: Mapping[str, object]) -> AsyncIterator[Stage]:
+    """Everything up and ready in `root`; all of it ends with the block.
+
+    `overrides` are settings by field name. Raises BadInput, MissingTool, OutOfReach.
+    """
+    async with AsyncExitStack() as stack:
+        secret = token_hex(16)
+        state = prepare_state_dir(Settings.model_validate({"state_dir": root}))
+        parts = Parts(_settings(root, overrides, {"webhook_secrets": (SecretStr(secret),)}), state)
+        parts.bind()
+        info = await _start_loopback(state, f"{parts.public_url()}/webhooks/github", secret, stack)
+        parts.settings = _settings(
+            root,
+            overrides,
+            {"webhook_secrets": (SecretStr(secret),), "github_url": info.url, "github_token": info.token},
+        )
+        server = await parts.start_temporal(stack)
+        await parts.start_web(server.client, stack, with_worker=False)
+        worker = WorkerProcess(_environment(parts.settings), _log_file(state, "worker.log"))
+        stack.push_async_callback(worker.stop)
+        await worker.start()
+        drive = await stack.enter_async_context(DriveClient(info.drive_url))
+        yield Stage(info, drive, sweeps_of(server.client, parts.settings, state), worker)
+
+
+def _settings(root: Path, *layers: Mapping[str, object]) -> Settings:
+    merged: dict[str, object] = {"state_dir": root, "listen": "127.0.0.1:0", "admin_listen": "127.0.0.1:0"}
+    for layer in layers:
+        merged |= layer
+    return Settings.model_validate(merged)
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    """The worker's environment: our settings and what a program needs to start, nothing else of the caller's."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
+    token = settings.github_token.get_secret_value() if settings.github_token else ""
+    wanted = {
+        "SWEEPER_STATE_DIR": str(settings.state_dir),
+        "SWEEPER_GITHUB_URL": settings.github_url,
+        "SWEEPER_GITHUB_TOKEN": token,
+        "SWEEPER_AGENTS": ",".join(settings.agents),
+        "SWEEPER_AGENT_COMMAND": settings.agent_command or "",
+        "SWEEPER_ALLOW_UNSANDBOXED": "1" if settings.allow_unsandboxed else "",
+        "SWEEPER_LOG_LEVEL": settings.log_level,
+        "PYTHONUNBUFFERED": "1",
+    }
+    return kept | {name: value for name, value in wanted.items() if value}
+
+
+def _log_file(state: StateDir, name: str) -> Path:
+    state.logs.mkdir(mode=0o700, exist_ok=True)
+    return state.logs / name
+
+
+async def _start_loopback(state: StateDir, hook: str, secret: str, stack: AsyncExitStack) -> LoopbackInfo:
+    command = [*_ending_with_us(), "loopback", "--state", str(state.loopback)]
+    command += ["--hook", hook, "--secret", secret, "--json"]
+    with _log_file(state, "loopback.log").open("ab") as log:
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=_NOTHING, stdout=asyncio.subprocess.PIPE, stderr=log
+        )
+    stack.push_async_callback(_stop, process)
+    assert process.stdout is not None  # noqa: S101 - piped above
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            line = await process.stdout.readline()
+        return LoopbackInfo.model_validate_json(line)
+    except (TimeoutError, ValidationError):
+        words = (state.logs / "loopback.log").read_text(errors="replace")[-300:].strip()
+        raise OutOfReach(f"The loopback GitHub did not start; its last words were: {words or 'none'}") from None
+
+
+def _ending_with_us() -> list[str]:
+    """`sweeper` as a process that is ended when we are killed (where `setpriv` can arrange that)."""
+    tether = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
+    return [*tether, sys.executable, "-m", "sweeper"]
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
+    await process.wait()
