@@ -14,10 +14,10 @@ from adapters.loopback.drive.answers import LedgerCall
 from adapters.loopback.drive.requests import FaultRule
 from adapters.loopback.faults import spoilt
 from adapters.loopback.hub import Hub
+from adapters.loopback.turns import in_turn
 
 NOTES = "loopback.notes"
 TRANSPORT = "loopback.transport"
-_SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 @dataclass
@@ -59,19 +59,13 @@ class Recorder:
         return Answer() if rule.kind in ("reset", "truncate") else spoilt(rule)
 
     async def _perform(self, call: "_Call") -> Answer:
-        store = self._hub.store
-        if not self._takes_turns:
-            answer = await catch(self._app, call.scope, call.body)
-        elif call.method in _SAFE:
-            async with store.between_turns():
-                answer = await catch(self._app, call.scope, call.body)
+        if self._takes_turns:
+            answer = await in_turn(self._hub, self._app, call.scope, call.body)
         else:
-            async with store.turn() as turn:
-                answer = await catch(self._app, call.scope, call.body)
-                if answer.status >= 400:
-                    turn.fail()
-                    call.notes.effects.clear()
-        self._hub.wake()
+            answer = await catch(self._app, call.scope, call.body)
+            self._hub.wake()
+        if answer.status >= 400:
+            call.notes.effects.clear()
         return answer
 
     def _write(self, call: "_Call", status: int, rule: FaultRule | None) -> None:

@@ -18,10 +18,13 @@ async def running_loopback(
     ready: asyncio.Future[LoopbackInfo] = asyncio.get_running_loop().create_future()
     options = LoopbackOptions(state_dir=state_dir, port=port, hook=hook, secret=secret)
     server = asyncio.create_task(serve(options, ready.set_result))
-    await asyncio.wait([server, ready], return_when=asyncio.FIRST_COMPLETED)
-    if server.done():
-        await server
-    info = ready.result()
+    server.add_done_callback(lambda ended: ready.done() or ready.cancel())
+    try:
+        info = await ready
+    except asyncio.CancelledError:
+        if server.done():
+            await server
+        raise
     try:
         async with DriveClient(info.drive_url) as drive:
             yield info, drive

@@ -5,10 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from adapters.loopback.acts import merging, people, pulls, repos, reviews
-from adapters.loopback.answer import catch, read_body
 from adapters.loopback.core.lookup import label_of_head, pull_numbered, review_of
 from adapters.loopback.core.refusals import Moved, Refused
 from adapters.loopback.core.state import User
@@ -18,6 +17,7 @@ from adapters.loopback.drive.world import world
 from adapters.loopback.hooks import events
 from adapters.loopback.hooks.events import OnPull
 from adapters.loopback.hub import Hub
+from adapters.loopback.turns import ReadAsJson, Turns
 
 router = APIRouter(prefix="/_drive")
 DONE = answers.Done()
@@ -220,26 +220,6 @@ async def get_world(hub: Here) -> answers.WorldView:
     return await world(hub)
 
 
-class DriveFace:
-    """One turn of the store for each call; what fails leaves no trace."""
-
-    def __init__(self, app: ASGIApp, hub: Hub) -> None:
-        self._app = app
-        self._hub = hub
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one call."""
-        body = await read_body(receive)
-        headers = [pair for pair in scope["headers"] if pair[0] != b"content-type"]
-        scope = {**scope, "headers": [*headers, (b"content-type", b"application/json")]}
-        async with self._hub.store.turn() as turn:
-            answer = await catch(self._app, scope, body)
-            if answer.status >= 400:
-                turn.fail()
-        self._hub.wake()
-        await answer.send(send)
-
-
 def drive_app(hub: Hub) -> ASGIApp:
     """The drive API of a hub."""
     app = FastAPI(openapi_url=None)
@@ -250,7 +230,7 @@ def drive_app(hub: Hub) -> ASGIApp:
     app.add_exception_handler(RequestValidationError, _refuse)
     app.add_exception_handler(404, _refuse)
     app.add_exception_handler(405, _refuse)
-    return DriveFace(app, hub)
+    return Turns(ReadAsJson(app), hub)
 
 
 async def _refuse(_: Request, error: Exception) -> Response:

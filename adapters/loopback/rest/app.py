@@ -15,6 +15,7 @@ from adapters.loopback.recorder import NOTES
 from adapters.loopback.rest import apps, checks, issues, pulls, repos, reviews, runs
 from adapters.loopback.rest.apps import LIMIT
 from adapters.loopback.shapes.view import Json
+from adapters.loopback.turns import ReadAsJson
 
 _BY_ID = re.compile(r"^/repositories/(\d+)(/.*)?$")
 _ALL = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -32,7 +33,7 @@ def rest_app(hub: Hub) -> ASGIApp:
     app.add_exception_handler(Refused, _refuse)
     app.add_exception_handler(Moved, _moved)
     app.add_exception_handler(RequestValidationError, _unprocessable)
-    return RestFace(app, hub)
+    return RestFace(ReadAsJson(app), hub)
 
 
 async def _unknown(request: Request) -> Response:
@@ -86,7 +87,7 @@ class RestFace:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one call."""
         path: str = scope["path"].removeprefix("/api/v3")
-        scope = {**scope, "path": self._by_name(path), "headers": _as_json(scope)}
+        scope = {**scope, "path": self._by_name(path)}
         answer = await catch(self._app, scope, await read_body(receive))
         self._add_headers(answer)
         if scope["method"] == "GET" and answer.status == 200:
@@ -110,12 +111,6 @@ class RestFace:
         }.items():
             answer.set_header(f"x-ratelimit-{name}".encode(), str(value).encode())
         answer.set_header(b"x-github-media-type", b"github.v3; format=json")
-
-
-def _as_json(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """GitHub reads every body as JSON, whatever the caller says it is."""
-    headers: list[tuple[bytes, bytes]] = [pair for pair in scope["headers"] if pair[0] != b"content-type"]
-    return [*headers, (b"content-type", b"application/json")]
 
 
 def _set_etag(scope: Scope, answer: Answer) -> None:
