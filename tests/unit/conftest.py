@@ -2,5 +2,5 @@
 
 from hypothesis import settings
 
-settings.register_profile("steady", derandomize=True, deadline=None, database=None)
+settings.register_profile("steady", max_examples=50, derandomize=True, deadline=None, database=None)
 settings.load_profile("steady")

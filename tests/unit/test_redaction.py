@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sweeper.policy.redaction import redact, redact_text
@@ -105,7 +105,6 @@ FRAGMENTS = st.sampled_from([*TOKENS.values(), *PIECES, *GLUE]) | st.text(max_si
 
 
 @given(st.lists(FRAGMENTS, max_size=12).map("".join))
-@settings(max_examples=300)
 def test_redacting_twice_changes_nothing(text: str) -> None:
     once = redact_text(text)
     assert redact_text(once) == once
