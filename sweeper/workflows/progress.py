@@ -30,7 +30,9 @@ T = TypeVar("T")
 
 MEMO = "checkpoint"
 GOAL = "a verified fix for the failing run, merged or handed to a human"
-MAX_REASON = 300
+MEMO_BYTES = 2048
+FREE_TEXT = (300, 150, 60, 20)
+"""How many characters free texts may have; the largest that lets the memo fit is taken."""
 
 REPOSITORY = SearchAttributeKey.for_keyword("Repository")
 TARGET = SearchAttributeKey.for_keyword("Target")
@@ -114,7 +116,7 @@ class Progress:
     def publish(self) -> None:
         """Memo and search attributes: what `list` and `show` read, with or without a worker."""
         state, waiting = self.state, self._waiting
-        workflow.upsert_memo({MEMO: self._checkpoint()})
+        workflow.upsert_memo({MEMO: fitted(self._checkpoint())})
         values = [REPOSITORY.value_set(self._sweep.run.repository), STEP.value_set(state.step.value)]
         if state.facts and state.facts.head_branch and state.facts.head_repository_id is not None:
             target = ids.target_of(state.facts.head_repository_id, state.facts.head_branch)
@@ -135,13 +137,30 @@ class Progress:
             last_evidence_version=max((item.version for item in state.evidence), default=0),
             waiting_for=self._waiting,
             outcome=self._outcome,
-            reason=self._reason[:MAX_REASON],
+            reason=self._reason,
             branch=(state.facts.head_branch or "") if state.facts else "",
             proposal=proposal.number if proposal else None,
             proposal_url=proposal.url if proposal else None,
             seconds={step: round(spent, 1) for step, spent in state.seconds.items()},
             updated_at=workflow.now(),
         )
+
+
+def fitted(checkpoint: Checkpoint) -> Checkpoint:
+    """The same in at most `MEMO_BYTES` of JSON: all but reason, wait and branch is bounded by itself."""
+    shown = checkpoint
+    for room in FREE_TEXT:
+        waiting = checkpoint.waiting_for
+        shown = checkpoint.model_copy(
+            update={
+                "reason": checkpoint.reason[:room],
+                "branch": checkpoint.branch[:room],
+                "waiting_for": waiting and waiting.model_copy(update={"what": waiting.what[:room]}),
+            }
+        )
+        if len(shown.model_dump_json().encode()) <= MEMO_BYTES:
+            break
+    return shown
 
 
 def _artifacts(state: SweepState) -> dict[str, str]:
