@@ -5,10 +5,12 @@ by side is decided by the mirror's lock alone, so several worker processes may s
 """
 
 import asyncio
-from collections.abc import Sequence
+import errno
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
-from sweeper.errors import HostLost
+from sweeper.errors import HostLost, Transient
 from sweeper.model import CommitMeta, Effect, GitAccess, Patch, Workspace
 from worktrees import commits
 from worktrees.git import GitDoor
@@ -20,6 +22,9 @@ from worktrees.walk import TreeLimits
 from worktrees.worktree import Owner, Worktrees
 
 __all__ = ["Owner", "TreeLimits", "WorktreeStore"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class WorktreeStore:
@@ -52,11 +57,11 @@ class WorktreeStore:
             with self._mirror(repository_id).changing() as mirror:
                 mirror.fetch(wanted, access)
 
-        await asyncio.to_thread(work)
+        await _in_thread(work)
 
     async def create(self, repository_id: int, name: str, commit: str) -> Workspace:
         """A fresh checkout under that name. Safe twice: what lies there is destroyed first. Raises NotFound."""
-        place = await asyncio.to_thread(self._worktrees(repository_id).create, name, commit)
+        place = await _in_thread(self._worktrees(repository_id).create, name, commit)
         return Workspace(host=self._host, name=name, repository_id=repository_id, commit=commit, path=str(place.tree))
 
     async def snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
@@ -68,7 +73,7 @@ class WorktreeStore:
         record_ref(ref)
         if workspace.host != self._host:
             raise HostLost(f"Workspace {workspace.name} is on host {workspace.host}; prepare it again on this one.")
-        return await asyncio.to_thread(self._snapshot, workspace, meta, ref)
+        return await _in_thread(self._snapshot, workspace, meta, ref)
 
     def _snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
         worktrees = self._worktrees(workspace.repository_id)
@@ -92,7 +97,7 @@ class WorktreeStore:
                 commit = mirror.read_ref(ref)
                 return commits.describe_recorded(mirror, commit) if commit else None
 
-        return await asyncio.to_thread(work)
+        return await _in_thread(work)
 
     async def diff(self, repository_id: int, parent: str, commit: str) -> bytes:
         """Unified diff, binary-safe, no external drivers, no attributes of the repository."""
@@ -101,7 +106,7 @@ class WorktreeStore:
             with self._mirror(repository_id).reading() as mirror:
                 return commits.diff(mirror, parent, commit)
 
-        return await asyncio.to_thread(work)
+        return await _in_thread(work)
 
     async def merge(self, repository_id: int, ours: str, theirs: str) -> str | None:
         """Commit id of the merge, the same each time; None on conflict. Raises NotFound."""
@@ -110,7 +115,7 @@ class WorktreeStore:
             with self._mirror(repository_id).reading() as mirror:
                 return commits.merge(mirror, ours, theirs)
 
-        return await asyncio.to_thread(work)
+        return await _in_thread(work)
 
     async def push(
         self,
@@ -131,7 +136,7 @@ class WorktreeStore:
                 return RemoteBranch(mirror, branch, access, effect_key).push(commit, expected)
 
         _check_remote(branch, access)
-        return await asyncio.to_thread(work)
+        return await _in_thread(work)
 
     async def delete_branch(
         self, repository_id: int, branch: str, ours: str, access: GitAccess, effect_key: str
@@ -143,7 +148,7 @@ class WorktreeStore:
                 return RemoteBranch(mirror, branch, access, effect_key).delete(ours)
 
         _check_remote(branch, access)
-        return await asyncio.to_thread(work)
+        return await _in_thread(work)
 
     async def discard(self, repository_id: int, sweep: str) -> None:
         """Remove every workspace and record of a sweep. Safe twice: the second finds nothing."""
@@ -155,13 +160,25 @@ class WorktreeStore:
                 with self._mirror(repository_id).changing() as mirror:
                     mirror.forget(sweep)
 
-        await asyncio.to_thread(work)
+        await _in_thread(work)
 
     def _mirror(self, repository_id: int) -> Mirror:
         return Mirror(self._root, repository_id, self._door)
 
     def _worktrees(self, repository_id: int) -> Worktrees:
         return Worktrees(self._root, repository_id, self._mirror(repository_id), self._owner)
+
+
+async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run blocking work; what the disk says becomes one of our errors."""
+    try:
+        return await asyncio.to_thread(work, *args, **kwargs)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise Transient("The state directory's disk is full; free some space, it is tried again.") from error
+        raise Transient(
+            f"The state directory cannot be used ({error.strerror}); check it, it is tried again."
+        ) from error
 
 
 def _check_remote(branch: str, access: GitAccess) -> None:

@@ -10,6 +10,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from sweeper.errors import PolicyDenied
@@ -68,7 +69,7 @@ class Walk:
     def _folder(self, directory: int, prefix: str, *, ignored: bool, depth: int) -> Iterator[Found]:
         if depth > self.limits.depth:
             raise PolicyDenied(f"{shown(prefix)} is nested deeper than {self.limits.depth} directories; flatten it.")
-        for name in sorted(os.listdir(directory)):
+        for name in self._names(directory):
             path = prefix + name
             if path in self.kept or path == ".git":
                 continue
@@ -83,6 +84,11 @@ class Walk:
                     yield from self._folder(inner, path + "/", ignored=hidden, depth=depth + 1)
             else:
                 yield Found(path, name, directory, _mode(facts.st_mode, path), facts.st_size)
+
+    def _names(self, directory: int) -> list[str]:
+        """In a fixed order, and never more of a huge directory than is needed to refuse it."""
+        with os.scandir(directory) as entries:
+            return sorted(entry.name for entry in islice(entries, self.limits.entries + 1))
 
     def _is_hidden(self, path: str, is_directory: bool, ignored: bool) -> bool:
         if path in self.tracked and not is_directory:

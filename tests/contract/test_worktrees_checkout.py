@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sweeper.errors import BadInput, NotFound, PolicyDenied
+from sweeper.errors import BadInput, NotFound, PolicyDenied, Transient
 from sweeper.model import CommitMeta, Workspace
 from tests.contract.test_worktrees_port import META, REF, REPO
 from tests.support.git_origin import GitOrigin, git
@@ -311,3 +311,10 @@ def test_a_host_keeps_its_id(tmp_path: Path) -> None:
     (tmp_path / "host-id").write_text("")
     with pytest.raises(BadInput, match="host-id"):
         host_id(tmp_path)
+
+
+async def test_a_state_directory_that_cannot_be_used_is_told(origin: GitOrigin, tmp_path: Path) -> None:
+    blocked = tmp_path / "state"
+    blocked.write_text("a file where the state directory should be")
+    with pytest.raises(Transient, match="state directory cannot be used"):
+        await WorktreeStore(blocked, "here").fetch(REPO, [origin.commit({"a": "a"})], origin.access)

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import shutil
 import stat
 import threading
 from collections.abc import Iterator
@@ -224,7 +225,7 @@ exec {git} "$@"
 async def test_git_gets_neither_our_environment_nor_the_token_in_an_argument(
     origin: GitOrigin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = next(path for folder in os.environ["PATH"].split(":") if (path := Path(folder) / "git").exists())
+    real = shutil.which("git")
     spy, log = tmp_path / "bin" / "git", tmp_path / "log"
     spy.parent.mkdir()
     spy.write_text(SPY.format(log=log, git=real))
