@@ -5,9 +5,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx
+
+from adapters.loopback.core.state import Permission
+from adapters.loopback.drive.answers import RepoMade
+from adapters.loopback.drive.requests import NewPush, NewRepo, NewUser, OpenPull
 from adapters.loopback.drive_client import DriveClient
 from adapters.loopback.options import LoopbackInfo, LoopbackOptions
 from adapters.loopback.server import serve
+
+SHOP = "octo/shop"
+WORKFLOW = ".github/workflows/ci.yml"
 
 
 @asynccontextmanager
@@ -31,3 +39,28 @@ async def running_loopback(
     finally:
         server.cancel()
         await asyncio.gather(server, return_exceptions=True)
+
+
+def rest(info: LoopbackInfo, token: str | None = None) -> httpx.AsyncClient:
+    """REST as the bot, or as whoever the token belongs to."""
+    headers = {"Authorization": f"Bearer {token or info.token}", "User-Agent": "contract-test"}
+    return httpx.AsyncClient(base_url=info.url, headers=headers, timeout=30, trust_env=False)
+
+
+async def open_shop(drive: DriveClient) -> RepoMade:
+    """A repository with one commit on `main` and a workflow, and three people: an admin, a writer, a reader."""
+    made = await drive.repo(NewRepo(name=SHOP, files={"shop.py": "import os\n", WORKFLOW: "name: CI\non: push\n"}))
+    for login, permission in (("ada", Permission.ADMIN), ("wim", Permission.WRITE), ("rea", Permission.READ)):
+        await drive.user(NewUser(login=login, permission=permission))
+    return made
+
+
+async def push_fix(drive: DriveClient, branch: str = "fix", content: str = "total = 0\n") -> str:
+    """A branch with one commit by wim; the answer is its head."""
+    return await drive.push(NewPush(repo=SHOP, branch=branch, files={"shop.py": content}, user="wim"))
+
+
+async def open_fix(drive: DriveClient, user: str = "wim", branch: str = "fix") -> int:
+    """A pull request of that branch into main; the answer is its number."""
+    await push_fix(drive, branch)
+    return await drive.open_pull(OpenPull(repo=SHOP, head=branch, base="main", title="Fix the shop", user=user))

@@ -108,7 +108,7 @@ def rename_repo(hub: Hub, repo: Repo, name: str, actor: User) -> None:
 
 @dataclass(frozen=True)
 class FilePush:
-    """Files a person commits on a branch; None deletes one."""
+    """Files a person commits on a branch; None deletes one. No files at all: the branch is only made or moved."""
 
     branch: str
     files: dict[str, str | None]
@@ -128,15 +128,20 @@ async def push_files(hub: Hub, repo: Repo, user: User, push: FilePush) -> str:
         raise Refused(422, f"{push.branch!r} is no branch name")
     before = await pushes.all_refs(bare)
     parent = await _parent(bare, repo, push)
-    message = push.message or f"Change {', '.join(sorted(push.files)) or 'nothing'}\n"
-    text = CommitText(message, hub.store.now(), identity(hub.state, user))
-    try:
-        sha = await bare.commit_files(parent, push.files, text)
-    except GitFailed as error:
-        raise Refused(422, f"The files cannot be committed: {error}") from error
+    sha = await _commit(hub, bare, user, (push, parent)) if push.files or parent is None else parent
     await bare.update_ref(f"refs/heads/{push.branch}", sha)
     await pushes.after_push(hub, repo, before, user)
     return sha
+
+
+async def _commit(hub: Hub, bare: Bare, user: User, what: tuple[FilePush, str | None]) -> str:
+    push, parent = what
+    message = push.message or f"Change {', '.join(sorted(push.files))}\n"
+    text = CommitText(message, hub.store.now(), identity(hub.state, user))
+    try:
+        return await bare.commit_files(parent, push.files, text)
+    except GitFailed as error:
+        raise Refused(422, f"The files cannot be committed: {error}") from error
 
 
 async def _parent(bare: Bare, repo: Repo, push: FilePush) -> str | None:

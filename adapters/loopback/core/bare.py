@@ -8,15 +8,18 @@ from pathlib import Path
 from adapters.loopback.core.git import GitResult, git
 
 ZERO = "0" * 40
-_CONFIG = {
-    "http.receivepack": "true",
-    "uploadpack.allowAnySHA1InWant": "true",
-    "uploadpack.allowFilter": "true",
-    "receive.hideRefs": "refs/pull",
-    "receive.autogc": "false",
-    "gc.auto": "0",
-    "core.logAllRefUpdates": "false",
-}
+_CONFIG = """
+[http]
+\treceivepack = true
+[uploadpack]
+\tallowAnySHA1InWant = true
+\tallowFilter = true
+[receive]
+\thideRefs = refs/pull
+\tautogc = false
+[gc]
+\tauto = 0
+"""
 _COMMIT_FORMAT = "%H%x00%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
 
 
@@ -77,7 +80,7 @@ class Bare:
         """An empty repository, set up for the git door."""
         self.path.mkdir(parents=True)
         await self.run("init", "--quiet", "--bare", "--initial-branch=main", ".")
-        await self.configure()
+        self.configure()
 
     async def clone(self, source: str, config_file: Path) -> None:
         """A copy of `source`, through git's own transport so that nothing is shared with it.
@@ -92,12 +95,12 @@ class Bare:
             env={"GIT_CONFIG_GLOBAL": str(config_file)},
         )
         await self.run("remote", "remove", "origin")
-        await self.configure()
+        self.configure()
 
-    async def configure(self) -> None:
+    def configure(self) -> None:
         """Settings of the git door: any sha may be fetched, nobody pushes refs/pull."""
-        for key, value in _CONFIG.items():
-            await self.run("config", key, value)
+        with (self.path / "config").open("a") as config:
+            config.write(_CONFIG)
 
     async def head_branch(self) -> str | None:
         """The branch HEAD names; None when it is detached."""
@@ -188,20 +191,21 @@ class Bare:
             await git(["read-tree", parent] if parent else ["read-tree", "--empty"], cwd=self.path, env=index)
             listed = await git(["ls-files", "-s", "-z"], cwd=self.path, env=index)
             modes = {line.split("\t", 1)[1]: line[:6] for line in listed.out.decode().split("\0") if line}
-            for path, content in files.items():
-                await self._stage(path, content, modes.get(path, "100644"), index)
+            lines = [
+                await self._index_line(path, content, modes.get(path, "100644")) for path, content in files.items()
+            ]
+            await git(["update-index", "-z", "--index-info"], cwd=self.path, env=index, stdin=b"".join(lines))
             tree = (await git(["write-tree"], cwd=self.path, env=index)).text
         finally:
             Path(index["GIT_INDEX_FILE"]).unlink(missing_ok=True)
         return await self.commit_tree(tree, [parent] if parent else [], text)
 
-    async def _stage(self, path: str, content: str | None, mode: str, index: Mapping[str, str]) -> None:
+    async def _index_line(self, path: str, content: str | None, mode: str) -> bytes:
+        """How `update-index --index-info` is told; mode 0 takes a file away."""
         if content is None:
-            await git(["update-index", "--force-remove", "--", path], cwd=self.path, env=index)
-            return
+            return f"0 {ZERO}\t{path}\0".encode()
         blob = (await self.run("hash-object", "-w", "--stdin", stdin=content.encode())).text
-        args = ["update-index", "--add", "--cacheinfo", f"{mode},{blob},{path}"]
-        await git(args, cwd=self.path, env=index)
+        return f"{mode} {blob}\t{path}\0".encode()
 
 
 def _commit(fields: Sequence[str]) -> Commit:
