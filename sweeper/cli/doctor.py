@@ -10,10 +10,9 @@ from rich.table import Table
 
 from sweeper import __version__
 from sweeper.cli.frame import JsonOption, answer, results, run
-from sweeper.config import Settings, load_settings
+from sweeper.config import Settings, StateDir, load_settings, prepare_state_dir
 from sweeper.errors import SweeperError
 from sweeper.model import Strict
-from sweeper.state_dir import StateDir, prepare_state_dir
 
 
 class Finding(Strict):

@@ -10,10 +10,9 @@ from adapters.artifacts import FileArtifacts
 from adapters.github.host import GitHubHost
 from adapters.github.settings import GitHubAccess
 from adapters.sandbox import choose_sandbox
-from sweeper.config import Settings
+from sweeper.config import Settings, StateDir, marker_key
 from sweeper.errors import BadInput
 from sweeper.ports import Artifacts, FixAgent, Ports, Sandbox
-from sweeper.state_dir import StateDir, marker_key
 from worktrees.host import host_id
 from worktrees.store import Owner, WorktreeStore
 

@@ -9,7 +9,6 @@ from rich.table import Table
 
 from sweeper.cli.frame import JsonOption, answer, people, results, run
 from sweeper.cli.tables import sweep_story, sweeps_table, worker_line
-from sweeper.config import load_settings
 from sweeper.model import Outcome
 from sweeper.reporting import list_report, show_report
 
@@ -45,11 +44,9 @@ def watch(sweep: SWEEP) -> None:
 
 
 async def _list(limit: int, stuck: bool, as_json: bool) -> None:
-    from sweeper.cli.temporal import reach_sweeps
-    from sweeper.state_dir import prepare_state_dir
+    from sweeper.cli.temporal import configured_sweeps
 
-    settings = load_settings()
-    async with reach_sweeps(settings, prepare_state_dir(settings)) as sweeps:
+    async with configured_sweeps() as sweeps:
         views = [view for view in await sweeps.list(limit) if view.stuck or not stuck]
         report = list_report(views, await sweeps.worker_life())
     if as_json:
@@ -60,11 +57,9 @@ async def _list(limit: int, stuck: bool, as_json: bool) -> None:
 
 
 async def _show(sweep: str, as_json: bool) -> None:
-    from sweeper.cli.temporal import reach_sweeps
-    from sweeper.state_dir import prepare_state_dir
+    from sweeper.cli.temporal import configured_sweeps
 
-    settings = load_settings()
-    async with reach_sweeps(settings, prepare_state_dir(settings)) as sweeps:
+    async with configured_sweeps() as sweeps:
         report = show_report(await sweeps.show(sweep))
         life = await sweeps.worker_life()
     if as_json:
@@ -75,11 +70,9 @@ async def _show(sweep: str, as_json: bool) -> None:
 
 
 async def _watch(sweep: str) -> int:
-    from sweeper.cli.temporal import reach_sweeps
-    from sweeper.state_dir import prepare_state_dir
+    from sweeper.cli.temporal import configured_sweeps
 
-    settings = load_settings()
-    async with reach_sweeps(settings, prepare_state_dir(settings)) as sweeps:
+    async with configured_sweeps() as sweeps:
         with Live(Table(), console=people, refresh_per_second=4) as live:
             while True:
                 report = show_report(await sweeps.show(sweep))

@@ -11,17 +11,16 @@ from adapters.github.host import GitHubHost
 from adapters.temporal.life import WorkerPulse
 from adapters.temporal.sweeps import TemporalSweeps
 from adapters.web.admin import Office, build_admin
-from adapters.web.listener import Listener, bind_tcp, url_of
+from adapters.web.listener import Listener, bind, url_of
 from adapters.web.public import Gate, build_public
 from sweeper import __version__
 from sweeper.cli import house
 from sweeper.cli.frame import people
 from sweeper.cli.temporal import ServedTemporal, serve_temporal, sweeps_of
-from sweeper.config import Settings
+from sweeper.config import Settings, StateDir, admin_token
 from sweeper.errors import Bug, OutOfReach
 from sweeper.intake import Desk
 from sweeper.reporting import HealthReport
-from sweeper.state_dir import StateDir, admin_token
 from sweeper.worker import build_workers, run_workers
 
 Staying = Callable[[], Awaitable[None]]
@@ -40,9 +39,9 @@ class Parts:
     def bind(self) -> None:
         """Take both ports. Raises BadInput naming the one that is taken."""
         listen, admin = self.settings.listen, self.settings.admin_listen
-        self._public = bind_tcp(listen.host, listen.port, "SWEEPER_LISTEN")
+        self._public = bind(listen.host, listen.port, listen.socket_path, "SWEEPER_LISTEN")
         try:
-            self._admin = bind_tcp(admin.host, admin.port, "SWEEPER_ADMIN_LISTEN")
+            self._admin = bind(admin.host, admin.port, admin.socket_path, "SWEEPER_ADMIN_LISTEN")
         except BaseException:
             self._public.close()
             raise

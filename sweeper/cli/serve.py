@@ -8,7 +8,7 @@ import typer
 
 from sweeper import __version__
 from sweeper.cli.frame import log_to_stderr, people, run, until_told_to_stop
-from sweeper.config import load_settings
+from sweeper.config import load_settings, prepare_state_dir
 
 if TYPE_CHECKING:  # the adapters are loaded by the command that needs them
     from sweeper.cli.parts import Parts, Staying
@@ -40,7 +40,6 @@ def web(listen: ListenOption = None) -> None:
 
 async def _stay(listen: str | None, *, with_web: bool, with_worker: bool) -> None:
     from sweeper.cli.parts import Parts
-    from sweeper.state_dir import prepare_state_dir
 
     settings = load_settings({"listen": listen} if listen else None)
     log_to_stderr(settings.log_level)

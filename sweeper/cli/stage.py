@@ -21,9 +21,8 @@ from adapters.loopback.options import LoopbackInfo
 from adapters.temporal.sweeps import TemporalSweeps
 from sweeper.cli.parts import Parts
 from sweeper.cli.temporal import sweeps_of
-from sweeper.config import Settings
+from sweeper.config import Settings, StateDir, prepare_state_dir
 from sweeper.errors import OutOfReach
-from sweeper.state_dir import StateDir, prepare_state_dir
 
 START_SECONDS = 30.0
 _NOTHING = asyncio.subprocess.DEVNULL

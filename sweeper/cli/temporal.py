@@ -11,9 +11,8 @@ from adapters.temporal.embedded import EmbeddedTemporal
 from adapters.temporal.state import read_address
 from adapters.temporal.sweeps import TemporalSweeps
 from sweeper.cli.frame import people
-from sweeper.config import Settings
+from sweeper.config import Settings, StateDir, load_settings, prepare_state_dir
 from sweeper.errors import OutOfReach
-from sweeper.state_dir import StateDir
 
 
 @dataclass(frozen=True)
@@ -69,3 +68,11 @@ async def reach_sweeps(settings: Settings, state: StateDir) -> AsyncIterator[Tem
             )
         target = TemporalTarget(address=running.address)
     yield sweeps_of(await connect(target), settings, state)
+
+
+@asynccontextmanager
+async def configured_sweeps() -> AsyncIterator[TemporalSweeps]:
+    """The sweeps the settings lead to. Raises BadInput for unusable settings, OutOfReach if nothing runs there."""
+    settings = load_settings()
+    async with reach_sweeps(settings, prepare_state_dir(settings)) as sweeps:
+        yield sweeps

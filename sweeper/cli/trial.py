@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sweeper.cli.frame import JsonOption, answer, people, run
-from sweeper.config import Settings, load_settings
+from sweeper.config import Settings, StateDir, load_settings
 from sweeper.errors import BadInput, MissingProgram
 from sweeper.model import CheckPlan, CheckResult, Effect, GitAccess, Outcome, Strict, VerdictKind
 
@@ -142,7 +142,7 @@ async def _worked_on(wish: Wish, settings: Settings, root: Path) -> TryReport:
         "agent_command": wish.fix,
         "checks": (wish.check,),
         "merge_mode": "merge",
-        "checks_grace": timedelta(seconds=1),
+        "checks_grace": timedelta(0),
         "poll_interval": timedelta(seconds=10),
         "allow_unsandboxed": wish.unsandboxed or settings.allow_unsandboxed,
     }
@@ -156,7 +156,6 @@ async def _preflight(wish: Wish, borrowed: "Borrowed", settings: Settings, root:
     from sweeper.activities.checks import CheckRunner
     from sweeper.cli import house
     from sweeper.policy.plan import check_plan
-    from sweeper.state_dir import StateDir
 
     sandbox = await choose_sandbox(wish.unsandboxed or settings.allow_unsandboxed, private=(root,))
     if (await sandbox.probe()).name == "none":
@@ -228,7 +227,6 @@ def _log(check: str, red: CheckResult) -> str:
 
 async def _write_patch(root: Path, repository_id: int, report: "ShowReport") -> str | None:
     """The proposal's diff, byte for byte, where it outlives this command."""
-    from sweeper.state_dir import StateDir
     from worktrees.store import WorktreeStore
 
     if report.proposal is None or report.failing_sha is None:

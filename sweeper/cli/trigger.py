@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sweeper.cli.frame import JsonOption, answer, people, run
-from sweeper.config import load_settings
+from sweeper.config import load_settings, prepare_state_dir
 from sweeper.errors import NotFound
 from sweeper.intake import Answer, Desk, Result, request
 from sweeper.model import RunRef, Trigger, TriggerSource
@@ -61,7 +61,6 @@ def _drawn_from_the_time() -> str:
 async def _request(repository: str, run_id: int, request_id: str | None, reason: str, as_json: bool) -> int:
     from sweeper.cli.house import code_host
     from sweeper.cli.temporal import reach_sweeps
-    from sweeper.state_dir import prepare_state_dir
 
     settings = load_settings()
     state = prepare_state_dir(settings)
@@ -81,21 +80,17 @@ async def _request(repository: str, run_id: int, request_id: str | None, reason:
 
 
 async def _retry(sweep: str, reason: str, as_json: bool) -> int:
-    from sweeper.cli.temporal import reach_sweeps
-    from sweeper.state_dir import prepare_state_dir
+    from sweeper.cli.temporal import configured_sweeps
 
-    settings = load_settings()
-    async with reach_sweeps(settings, prepare_state_dir(settings)) as sweeps:
+    async with configured_sweeps() as sweeps:
         run_ref: RunRef = (await sweeps.show(sweep)).view.checkpoint.run
     return await _request(run_ref.repository, run_ref.run_id, None, reason or f"retry of {sweep}", as_json)
 
 
 async def _cancel(sweep: str, reason: str, as_json: bool) -> int:
-    from sweeper.cli.temporal import reach_sweeps
-    from sweeper.state_dir import prepare_state_dir
+    from sweeper.cli.temporal import configured_sweeps
 
-    settings = load_settings()
-    async with reach_sweeps(settings, prepare_state_dir(settings)) as sweeps:
+    async with configured_sweeps() as sweeps:
         if await sweeps.cancel(sweep, reason):
             return _tell(
                 Answer(result=Result.DELIVERED, reason="asked to clean up and end", workflow_id=sweep), as_json

@@ -9,7 +9,7 @@ import pytest
 from sweeper.config import Settings, load_settings
 from sweeper.errors import BadInput
 from sweeper.model import Limits, MergeMode
-from sweeper.setting_types import ListenAddress
+from sweeper.config.types import ListenAddress
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 
 from sweeper.config import load_settings
 from sweeper.errors import BadInput
-from sweeper.state_dir import StateDir, admin_token, make_secret, marker_key, prepare_state_dir
+from sweeper.config.state_dir import StateDir, admin_token, make_secret, marker_key, prepare_state_dir
 
 
 def mode(path: Path) -> int:

@@ -17,9 +17,7 @@ from platformdirs import user_state_path
 from pydantic import AnyHttpUrl, BeforeValidator, Field, SecretStr, TypeAdapter, ValidationError, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from sweeper.errors import BadInput
-from sweeper.model import Limits, MergeMode, Strict, SweepSettings, Timeouts
-from sweeper.setting_types import (
+from sweeper.config.types import (
     AdminAddress,
     CommaList,
     Duration,
@@ -29,6 +27,8 @@ from sweeper.setting_types import (
     parse_json,
     upper,
 )
+from sweeper.errors import BadInput
+from sweeper.model import Limits, MergeMode, Strict, SweepSettings, Timeouts
 
 ENV_PREFIX = "SWEEPER_"
 CONFIG_VARIABLE = "SWEEPER_CONFIG"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from sweeper.config import Settings
+from sweeper.config.settings import Settings
 from sweeper.errors import BadInput
 
 _SECRET_LENGTH = 32
