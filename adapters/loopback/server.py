@@ -87,17 +87,20 @@ async def _run(
         _announce(hub)
         if ready:
             ready(hub.info)
-        await asyncio.gather(sending, *serving)
+        # Not gather: it would cancel the servers too, and they must close their sockets in their own way.
+        ended, _ = await asyncio.wait([sending, *serving], return_when=asyncio.FIRST_COMPLETED)
+        for task in ended:
+            task.result()
     finally:
         sending.cancel()
-        await _stop(hub, servers, serving)
+        await _stop(hub, servers, [sending, *serving])
 
 
-async def _stop(hub: Hub, servers: list[Listener], serving: list[asyncio.Task[None]]) -> None:
+async def _stop(hub: Hub, servers: list[Listener], tasks: list[asyncio.Task[None]]) -> None:
     hub.faults.let_go()
     for server in servers:
         server.should_exit = True
-    await asyncio.gather(*serving, return_exceptions=True)
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _main_face(hub: Hub) -> Front:
