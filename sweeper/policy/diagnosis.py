@@ -12,10 +12,13 @@ MAX_LINES = 20
 MAX_LINE = 300
 
 _BY_COMMAND: tuple[tuple[FailureClass, re.Pattern[str]], ...] = (
-    (FailureClass.FORMAT, re.compile(r"\bruff\s+format\b|\bblack\b.*--check|\bprettier\b.*--check|\bgofmt\b")),
-    (FailureClass.LINT, re.compile(r"\bruff\b|\bflake8\b|\bpylint\b|\beslint\b|\bclippy\b|\bnpm run lint\b")),
     (FailureClass.TEST, re.compile(r"\bpytest\b|\bunittest\b|\btox\b|\bnox\b|\b(npm|go|cargo|make)\s+test\b|\bjest\b")),
+    (FailureClass.LINT, re.compile(r"\bruff\s+check\b|\bflake8\b|\bpylint\b|\beslint\b|\bclippy\b|\bnpm run lint\b")),
+    (FailureClass.FORMAT, re.compile(r"\bruff\s+format\b|\bblack\b.*--check|\bprettier\b.*--check|\bgofmt\b")),
 )
+"""The most serious first: a command that tests and lints is judged by its tests."""
+
+_BY_SERIOUSNESS = (FailureClass.TEST, FailureClass.LINT, FailureClass.FORMAT, FailureClass.UNKNOWN)
 _ERROR_LINE = re.compile(
     r"^##\[error\](?!Process completed)|^E  |^FAILED |^ERROR |^\[ERROR\] \S|\berror(\[\w+\])?:|^(?:--- )?FAIL[:\t]|"
     r"^\S+:\d+:\d+: |^--> \S+:\d+:\d+|^[A-Z]{1,4}\d{3,4} \S|^Would reformat: |^(AssertionError|[A-Za-z]+Error)\b"
@@ -34,8 +37,8 @@ def diagnose(facts: RunFacts, jobs: Sequence[JobEvidence], logs: Sequence[bytes 
     first = jobs[0].job if jobs else None
     step = first.failing_step() if first else None
     check = plan.checks[0] if plan.checks else None
-    failure_class, reason = _classify(plan.checks)
-    reasons = [reason] + [f"job {j.job.name!r}: no log ({j.log_missing})" for j in jobs if j.log is None]
+    failure_class, reasons = _classify(plan.checks)
+    reasons += [f"job {j.job.name!r}: no log ({j.log_missing})" for j in jobs if j.log is None]
     names = tuple(sorted({evidence.job.name for evidence in jobs}))
     return Diagnosis(
         job=first.name if first else "",
@@ -52,12 +55,19 @@ def diagnose(facts: RunFacts, jobs: Sequence[JobEvidence], logs: Sequence[bytes 
     )
 
 
-def _classify(checks: Sequence[Check]) -> tuple[FailureClass, str]:
-    for check in checks:
-        for failure_class, pattern in _BY_COMMAND:
-            if found := pattern.search(check.command):
-                return failure_class, f"the failing command of job {check.job or check.name!r} runs {found[0]!r}"
-    return FailureClass.UNKNOWN, "no known tool in the failing command"
+def _classify(checks: Sequence[Check]) -> tuple[FailureClass, list[str]]:
+    """The most serious class of all failing commands, and for each command why."""
+    found = [_class_of(check) for check in checks] or [(FailureClass.UNKNOWN, "no failing command is known")]
+    worst = next(cls for cls in _BY_SERIOUSNESS if any(cls is of_check for of_check, _ in found))
+    return worst, [reason for _, reason in found]
+
+
+def _class_of(check: Check) -> tuple[FailureClass, str]:
+    job = check.job or check.name
+    for failure_class, pattern in _BY_COMMAND:
+        if tool := pattern.search(check.command):
+            return failure_class, f"{failure_class}: job {job!r} runs {tool[0]!r}"
+    return FailureClass.UNKNOWN, f"job {job!r} runs no tool that is known"
 
 
 def _error_lines(log: bytes) -> list[str]:

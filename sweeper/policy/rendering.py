@@ -63,15 +63,14 @@ def _folded(summary: str, text: str, limit: int) -> str:
 def _plain(name: str) -> str:
     """Foreign text in a title or subject: only letters, digits and harmless punctuation."""
     flat = _LINKS.sub(" ", _SUBJECT_UNSAFE.sub("", " ".join(redact_text(name).split())))
-    return flat[:_MAX_NAME].strip() or "a job"
+    return flat[:_MAX_NAME].strip() or "without a plain name"
 
 
 def title(diagnosis: Diagnosis) -> str:
     """Title of the proposal and subject of its commit."""
-    jobs = " and ".join(_plain(job) for job in diagnosis.jobs[:2]) or _plain(diagnosis.job)
-    more = f" and {len(diagnosis.jobs) - 2} more" if len(diagnosis.jobs) > 2 else ""
-    kind = "" if diagnosis.failure_class == "unknown" else f"{diagnosis.failure_class} "
-    return f"Fix {kind}failure in {jobs}{more}"
+    names = [_plain(job) for job in diagnosis.jobs] or [_plain(diagnosis.job)]
+    shown = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+    return f"Fix failing {'job' if len(names) == 1 else 'jobs'} {shown}"
 
 
 def commit_message(sweep: str, attempt: int, agent: str, facts: RunFacts, diagnosis: Diagnosis) -> str:
@@ -149,9 +148,9 @@ def _last_of_each(results: Sequence[CheckResult]) -> Sequence[CheckResult]:
 def _ending(results: Sequence[CheckResult]) -> str:
     if not results:
         return "not run"
-    sign = "🟢" if all(result.is_green for result in results) else "🔴"
+    colour = "green" if all(result.is_green for result in results) else "**red**"
     ends = ", ".join(str(r.limit or f"exit {r.exit_code}") for r in results)
-    return f"{sign} {ends} ({sum(r.seconds for r in results):.1f} s)"
+    return f"{colour}: {ends} ({sum(r.seconds for r in results):.1f} s)"
 
 
 def _change(attempt: AttemptResult, block: int) -> str:
@@ -206,9 +205,9 @@ def _fine_print(attempt: AttemptResult) -> str:
     sandboxes = sorted({result.sandbox for result in attempt.verdict.green})
     loud = " **The checks ran without a sandbox.**" if "none" in sandboxes else ""
     return (
-        f"<sub>Sandbox {code(', '.join(sandboxes))}, workflow {WORKFLOW_VERSION}, verifier {VERIFIER_VERSION}. "
+        f"---\n\nSandbox {code(', '.join(sandboxes))}, workflow {WORKFLOW_VERSION}, verifier {VERIFIER_VERSION}. "
         f"Not checked: whether the change is what you want. Tests run in the judged code's own process, so a human "
-        f"has the last word.{loud}</sub>"
+        f"has the last word.{loud}"
     )
 
 

@@ -43,13 +43,14 @@ def test_the_failing_command_tells_the_class(command: str, failure_class: Failur
 
 
 def test_the_class_comes_with_its_reason() -> None:
-    assert _diagnose(command="ruff check .").reasons == ("the failing command of job 'test' runs 'ruff'",)
-    assert _diagnose(command="make").reasons == ("no known tool in the failing command",)
+    assert _diagnose(command="ruff check .").reasons == ("lint: job 'test' runs 'ruff check'",)
+    assert _diagnose(command="make").reasons == ("job 'test' runs no tool that is known",)
 
 
-def test_the_first_known_command_decides() -> None:
-    found = diagnose(run_facts(), [job()], [None], _plan("make", "pytest", "ruff check ."))
+def test_the_most_serious_class_of_all_failing_commands_decides_and_each_has_its_reason() -> None:
+    found = diagnose(run_facts(), [job()], [None], _plan("make", "ruff format --check .", "pytest", "ruff check ."))
     assert (found.failure_class, found.command) == (FailureClass.TEST, "make")
+    assert [reason.partition(":")[0] for reason in found.reasons[1:4]] == ["format", "test", "lint"]
 
 
 def test_without_a_command_a_human_is_told() -> None:

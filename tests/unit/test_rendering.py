@@ -154,13 +154,12 @@ def test_titles_and_commit_messages_refer_to_nothing(foreign: str) -> None:
 @pytest.mark.parametrize(
     ("found", "shown"),
     [
-        (diagnosis(jobs=("test",)), "Fix test failure in test"),
-        (diagnosis(jobs=("lint", "test (3.11)")), "Fix test failure in lint and test (3.11)"),
-        (diagnosis(jobs=("a", "b", "c", "d")), "Fix test failure in a and b and 2 more"),
-        (diagnosis(jobs=("a",), failure_class="unknown"), "Fix failure in a"),
-        (diagnosis(jobs=(), job="only"), "Fix test failure in only"),
-        (diagnosis(jobs=("@@@",)), "Fix test failure in a job"),
-        (diagnosis(jobs=("x" * 500,)), "Fix test failure in " + "x" * 60),
+        (diagnosis(jobs=("test",)), "Fix failing job test"),
+        (diagnosis(jobs=("lint", "test (3.11)")), "Fix failing jobs lint, test (3.11)"),
+        (diagnosis(jobs=("a", "b", "c", "d")), "Fix failing jobs a, b and 2 more"),
+        (diagnosis(jobs=(), job="only"), "Fix failing job only"),
+        (diagnosis(jobs=("@@@",)), "Fix failing job without a plain name"),
+        (diagnosis(jobs=("x" * 500,)), "Fix failing job " + "x" * 60),
     ],
 )
 def test_a_title_says_what_is_fixed(found: Diagnosis, shown: str) -> None:
@@ -176,7 +175,7 @@ def test_a_body_tells_what_failed_the_proof_and_how_to_answer() -> None:
         HowToAnswer(timedelta(days=7), True),
     )
     assert "[run 1001, attempt 1](https://github.com/octo/app/actions/runs/1001)" in text
-    assert "| `pytest` | 🔴 exit 1 (2.0 s) | 🟢 exit 0, exit 0 (2.5 s) |" in text
+    assert "| `pytest` | **red**: exit 1 (2.0 s) | green: exit 0, exit 0 (2.5 s) |" in text
     assert "E   assert 1 == 2" in text
     assert "checked again against the branch as it is then, and merged" in text
     assert "No answer within 7 days" in text
