@@ -1,5 +1,8 @@
 """What every code host does: the fake of the workflow tests and the GitHub adapter, held to the same story."""
 
+from collections.abc import AsyncIterator
+from pathlib import Path
+
 import pytest
 
 from sweeper import ids
@@ -7,14 +10,19 @@ from sweeper.errors import MergeRefused, NotFound, Permanent, PolicyDenied
 from sweeper.model import ChecksState, EffectState, ReviewComment, ReviewState, RunRef
 from sweeper.ports import NewPull, OpenedPull, PullRef
 from tests.support.code_host_contract import MARKER_KEY, WORKFLOW, FakeScene, JobSpec, Scene
+from tests.support.github_loopback import loopback_scene
 
 BRANCH = "sweeper/1-1"
 KEY = "sweep-1-1/propose/1"
 
 
-@pytest.fixture
-def scene() -> Scene:
-    return FakeScene()
+@pytest.fixture(params=["fake", pytest.param("loopback", marks=pytest.mark.slow)])
+async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Scene]:
+    if request.param == "fake":
+        yield FakeScene()
+        return
+    async with loopback_scene(tmp_path) as (_, on_loopback):
+        yield on_loopback
 
 
 async def new_pull(scene: Scene, run: RunRef, key: str = KEY) -> NewPull:

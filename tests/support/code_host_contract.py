@@ -4,9 +4,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-import httpx
 from pydantic import JsonValue
 
+from adapters.loopback.core.state import Permission
+from adapters.loopback.drive.answers import LedgerCall, PullSeen, RepoSeen
+from adapters.loopback.drive.requests import (
+    DeleteBranch,
+    DismissReview,
+    NewComment,
+    NewJob,
+    NewPush,
+    NewRepo,
+    NewReview,
+    NewRun,
+    NewStep,
+    NewUser,
+    OpenPull,
+    PullAct,
+)
+from adapters.loopback.drive_client import DriveClient
 from sweeper.model import ChecksState, ReviewComment, ReviewState, RunRef
 from sweeper.ports import CodeHost
 from tests.support.code_host import FakeCodeHost
@@ -131,135 +147,100 @@ class FakeScene:
 class LoopbackScene:
     """The drive API of a GitHub on loopback, for one repository of it."""
 
-    def __init__(self, drive: httpx.AsyncClient, host: CodeHost, repository: str) -> None:
+    def __init__(self, drive: DriveClient, host: CodeHost, repository: str = "octo/app") -> None:
         self.drive = drive
         self.host = host
         self.repository = repository
 
     async def begin(self) -> None:
         """Make the repository, with `maintainer` as a person who may write."""
-        await self.post("repos", {"name": self.repository, "files": {WORKFLOW: "on: push\n", "README": "hello\n"}})
+        await self.drive.repo(NewRepo(name=self.repository, files={WORKFLOW: "on: push\n", "README": "hello\n"}))
         await self.permit("maintainer", "write")
 
-    async def post(self, path: str, body: JsonValue) -> dict[str, JsonValue]:
-        return self._answer(await self.drive.post(path, json=body))
-
-    async def act(self, path: str, **body: JsonValue) -> dict[str, JsonValue]:
-        return await self.post(path, {"repo": self.repository, **body})
-
-    def _answer(self, response: httpx.Response) -> dict[str, JsonValue]:
-        assert response.status_code == 200, response.text
-        answer: dict[str, JsonValue] = response.json()
-        return answer
-
     async def commit(self, branch: str, files: Mapping[str, str] | None = None) -> str:
-        repository = await self._repository()
-        branches = repository["branches"]
-        assert isinstance(branches, dict)
-        content: dict[str, JsonValue] = {**(files or {}), f"{branch}.txt": f"after {branches.get(branch)}\n"}
-        start: dict[str, JsonValue] = {} if branch in branches else {"from": "main"}
-        pushed = await self.act("pushes", branch=branch, files=content, user="maintainer", **start)
-        return str(pushed["sha"])
+        there = (await self.seen()).branches
+        content: dict[str, str | None] = {**(files or {}), f"{branch}.txt": f"after {there.get(branch)}\n"}
+        start = {} if branch in there else {"from": "main"}
+        push = {"repo": self.repository, "branch": branch, "files": content, "user": "maintainer", **start}
+        return await self.drive.push(NewPush.model_validate(push))
 
     async def delete_branch(self, branch: str) -> None:
-        await self.act("branches/delete", branch=branch, user="maintainer")
+        await self.drive.delete_branch(DeleteBranch(repo=self.repository, branch=branch, user="maintainer"))
 
     async def run(
         self, branch: str, conclusion: str | None = "failure", jobs: Sequence[JobSpec] = (JobSpec(),)
     ) -> RunRef:
-        made = await self.act(
-            "runs",
-            branch=branch,
-            workflow_path=WORKFLOW,
-            event="push",
-            conclusion=conclusion,
-            jobs=[self._job(job) for job in jobs],
-        )
-        repository = await self._repository()
-        return RunRef.model_validate(
-            {
-                "repository": self.repository,
-                "repository_id": repository["id"],
-                "run_id": made["run_id"],
-                "run_attempt": made["attempt"],
-            }
-        )
-
-    def _job(self, job: JobSpec) -> JsonValue:
-        log: dict[str, JsonValue] = {"log_status": job.log_status} if job.log_status else {"log": job.log}
-        steps: list[JsonValue] = [{"name": name, "conclusion": end} for name, end in job.steps]
-        return {"name": job.name, "conclusion": job.conclusion, "steps": steps, **log}
+        return await self.report(jobs, branch=branch, conclusion=conclusion)
 
     async def rerun(self, run: RunRef, conclusion: str) -> RunRef:
-        attempt = run.run_attempt + 1
-        job = self._job(JobSpec(conclusion=conclusion))
-        await self.act(
-            "runs",
-            run_id=run.run_id,
-            attempt=attempt,
-            workflow_path=WORKFLOW,
-            event="push",
-            conclusion=conclusion,
-            jobs=[job],
-        )
-        return run.model_copy(update={"run_attempt": attempt})
+        return await self.report([JobSpec(conclusion=conclusion)], run_id=run.run_id, conclusion=conclusion)
 
     async def checks(self, branch: str, state: ChecksState) -> None:
         await self.run(branch, CONCLUSION[state], [JobSpec(conclusion=CONCLUSION[state], steps=())])
 
+    async def report(
+        self, jobs: Sequence[JobSpec] = (JobSpec(),), workflow_path: str = WORKFLOW, **run: JsonValue
+    ) -> RunRef:
+        """A run as CI reports it; `run` as in the drive API."""
+        wish = {"repo": self.repository, "workflow_path": workflow_path, "event": "push", **run}
+        made = await self.drive.run(NewRun.model_validate({**wish, "jobs": [self._job(job) for job in jobs]}))
+        repository_id = (await self.seen()).id
+        return RunRef(
+            repository=self.repository, repository_id=repository_id, run_id=made.run_id, run_attempt=made.attempt
+        )
+
+    def _job(self, job: JobSpec) -> NewJob:
+        steps = [NewStep.model_validate({"name": name, "conclusion": end}) for name, end in job.steps]
+        log = {"log_status": job.log_status} if job.log_status else {"log": job.log}
+        return NewJob.model_validate({"name": job.name, "conclusion": job.conclusion, "steps": steps, **log})
+
     async def permit(self, user: str, permission: str) -> None:
-        await self.act("users", login=user, permission=permission)
+        await self.drive.user(NewUser(login=user, permission=Permission(permission), repo=self.repository))
 
     async def open_by(self, user: str, branch: str, body: str) -> int:
-        opened = await self.act("pulls", head=branch, base="main", title="By a human", body=body, user=user)
-        return int(str(opened["number"]))
+        return await self.drive.open_pull(
+            OpenPull(repo=self.repository, head=branch, base="main", title="By a human", body=body, user=user)
+        )
 
     async def comment_by(self, number: int, user: str, body: str) -> None:
-        await self.act("comments", pr=number, user=user, body=body)
+        await self.drive.comment(NewComment(repo=self.repository, pr=number, user=user, body=body))
 
     async def review(
         self, number: int, user: str, state: ReviewState, body: str = "", comments: Sequence[ReviewComment] = ()
     ) -> int:
-        lines: list[JsonValue] = [comment.model_dump() for comment in comments]
-        made = await self.act("reviews", pr=number, user=user, state=state.value, body=body, comments=lines)
-        return int(str(made["review_id"]))
+        wish = {"repo": self.repository, "pr": number, "user": user, "state": state.value, "body": body}
+        lines = [comment.model_dump() for comment in comments]
+        return await self.drive.review(NewReview.model_validate({**wish, "comments": lines}))
 
     async def dismiss(self, number: int, review_id: int) -> None:
-        await self.act("reviews/dismiss", pr=number, review_id=review_id, user="maintainer", message="no")
+        asked = DismissReview(repo=self.repository, pr=number, review_id=review_id, user="maintainer", message="no")
+        await self.drive.dismiss_review(asked)
 
     async def close_by(self, number: int, user: str) -> None:
-        await self.act("pulls/close", pr=number, user=user)
+        await self.drive.close_pull(PullAct(repo=self.repository, pr=number, user=user))
 
     async def merge_by(self, number: int, user: str) -> None:
-        await self.act("pulls/merge", pr=number, user=user)
+        await self.drive.merge_pull(PullAct(repo=self.repository, pr=number, user=user))
 
     async def body_of(self, number: int) -> str:
-        return str((await self._pull(number))["body"])
+        return (await self._pull(number)).body or ""
 
     async def comments_of(self, number: int) -> list[str]:
-        comments = (await self._pull(number))["comments"]
-        assert isinstance(comments, list)
-        return [str(comment["body"]) for comment in comments if isinstance(comment, dict)]
+        return [comment.body for comment in (await self._pull(number)).comments]
 
     async def count(self, effect_name: str) -> int:
-        return sum(call["effect"] == effect_name for call in await self.calls())
+        """Writes of that name over REST: what people did through the drive API is not in the ledger."""
+        return sum(call.effect == effect_name for call in await self.calls())
 
-    async def calls(self) -> list[dict[str, JsonValue]]:
-        """What was asked of this repository so far, drive calls left out."""
-        ledger = self._answer(await self.drive.get("ledger"))
-        calls = ledger["calls"]
-        assert isinstance(calls, list)
-        assert ledger["unknown"] == [], "the adapter asked something this GitHub does not know"
-        named = [call for call in calls if isinstance(call, dict)]
-        return [call for call in named if f"/repos/{self.repository}/" in f"{call['path']}/"]
+    async def calls(self) -> list[LedgerCall]:
+        """All REST calls so far."""
+        ledger = await self.drive.ledger()
+        assert ledger.unknown == [], "the adapter asked something this GitHub does not know"
+        return ledger.calls
 
-    async def _repository(self) -> dict[str, JsonValue]:
-        world = self._answer(await self.drive.get("world"))
-        repositories = world["repos"]
-        assert isinstance(repositories, list)
-        return next(one for one in repositories if isinstance(one, dict) and one["name"] == self.repository)
+    async def seen(self) -> RepoSeen:
+        """The repository as it is now."""
+        return next(one for one in (await self.drive.world()).repos if one.name == self.repository)
 
-    async def _pull(self, number: int) -> dict[str, JsonValue]:
-        pulls = (await self._repository())["pulls"]
-        assert isinstance(pulls, list)
-        return next(one for one in pulls if isinstance(one, dict) and one["number"] == number)
+    async def _pull(self, number: int) -> PullSeen:
+        return next(one for one in (await self.seen()).pulls if one.number == number)

@@ -1,0 +1,375 @@
+"""What only the GitHub adapter has to get right: lost answers, limits, identities, redirects, paging."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from adapters.github import GitHubHost
+from adapters.loopback.drive.requests import FaultRule, Rename
+from adapters.loopback.options import LoopbackInfo
+from sweeper import ids
+from sweeper.errors import AuthBroken, MergeRefused, NotFound, OutcomeUnknown, PolicyDenied, RateLimited, Transient
+from sweeper.model import ChecksState, EffectState, RunRef
+from sweeper.ports import NewPull, PullRef
+from tests.support.code_host_contract import MARKER_KEY, JobSpec, LoopbackScene
+from tests.support.github_loopback import access_as_app, access_by_token, loopback_scene
+
+pytestmark = pytest.mark.slow
+
+BRANCH = "sweeper/1-1"
+KEY = "sweep-1-1/propose/1"
+LOST = ["502", "reset", "truncate"]
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[tuple[LoopbackInfo, LoopbackScene]]:
+    async with loopback_scene(tmp_path) as both:
+        yield both
+
+
+@pytest.fixture
+def github(stage: tuple[LoopbackInfo, LoopbackScene]) -> LoopbackInfo:
+    return stage[0]
+
+
+@pytest.fixture
+def scene(stage: tuple[LoopbackInfo, LoopbackScene]) -> LoopbackScene:
+    return stage[1]
+
+
+async def new_pull(scene: LoopbackScene, run: RunRef) -> NewPull:
+    return NewPull(
+        run=run,
+        branch=BRANCH,
+        base="main",
+        head_sha=await scene.commit(BRANCH),
+        title="Mend the tests",
+        body="Red before, green after.",
+        patch_id="p" * 40,
+        effect_key=KEY,
+    )
+
+
+async def propose(scene: LoopbackScene) -> tuple[NewPull, PullRef]:
+    new = await new_pull(scene, await scene.run("main"))
+    opened = await scene.host.open_pull(new)
+    return new, PullRef(run=new.run, number=opened.proposal.number, branch=BRANCH)
+
+
+async def spoil(scene: LoopbackScene, method: str, path: str, kind: str, when: str = "after", **more: int) -> None:
+    rule = {"method": method, "path": path, "kind": kind, "when": when, **more}
+    await scene.drive.faults(FaultRule.model_validate(rule))
+
+
+class TestLostAnswers:
+    """The effect happened and its answer was lost: the next call finds it, and it happened once."""
+
+    @pytest.mark.parametrize("kind", LOST)
+    async def test_opening(self, scene: LoopbackScene, kind: str) -> None:
+        new = await new_pull(scene, await scene.run("main"))
+        await spoil(scene, "POST", "/pulls$", kind)
+
+        with pytest.raises(OutcomeUnknown):
+            await scene.host.open_pull(new)
+        again = await scene.host.open_pull(new)
+
+        assert again.effect.state is EffectState.DEDUPLICATED
+        assert await scene.count("pull.create") == 1
+
+    @pytest.mark.parametrize("kind", LOST)
+    async def test_commenting(self, scene: LoopbackScene, kind: str) -> None:
+        _, pull = await propose(scene)
+        await spoil(scene, "POST", "/comments$", kind)
+
+        with pytest.raises(OutcomeUnknown):
+            await scene.host.comment(pull, "Closed because.", "sweep-1-1/compensate/1")
+        again = await scene.host.comment(pull, "Closed because.", "sweep-1-1/compensate/1")
+
+        assert again.state is EffectState.DEDUPLICATED
+        assert await scene.count("comment.create") == 1
+
+    @pytest.mark.parametrize("kind", LOST)
+    async def test_merging(self, scene: LoopbackScene, kind: str) -> None:
+        new, pull = await propose(scene)
+        await spoil(scene, "PUT", "/merge$", kind)
+
+        with pytest.raises(OutcomeUnknown):
+            await scene.host.merge_pull(pull, new.head_sha, "sweep-1-1/merge/1")
+        again = await scene.host.merge_pull(pull, new.head_sha, "sweep-1-1/merge/1")
+
+        assert again.state is EffectState.DEDUPLICATED
+        assert again.ref == (await scene.host.read_world(pull)).merge_sha
+        assert await scene.count("pull.merge") == 1
+
+    @pytest.mark.parametrize("kind", LOST)
+    async def test_closing(self, scene: LoopbackScene, kind: str) -> None:
+        _, pull = await propose(scene)
+        await spoil(scene, "PATCH", "/pulls/", kind)
+
+        with pytest.raises(OutcomeUnknown):
+            await scene.host.close_pull(pull, "sweep-1-1/compensate/1")
+        again = await scene.host.close_pull(pull, "sweep-1-1/compensate/1")
+
+        assert again.state is EffectState.DEDUPLICATED
+        assert await scene.count("pull.close") == 1
+
+    async def test_a_first_look_that_lags_behind_is_caught_by_github_itself(self, scene: LoopbackScene) -> None:
+        new, _ = await propose(scene)
+        await spoil(scene, "GET", "/pulls$", "502", "before")
+
+        with pytest.raises(Transient):
+            await scene.host.open_pull(new)
+        assert (await scene.host.open_pull(new)).effect.state is EffectState.DEDUPLICATED
+        assert await scene.count("pull.create") == 1
+
+
+class TestRefusals:
+    async def test_a_failing_read_is_asked_once_and_left_to_the_one_retrier(self, scene: LoopbackScene) -> None:
+        run = await scene.run("main")
+        await spoil(scene, "GET", "/attempts/1$", "503", "before")
+
+        with pytest.raises(Transient):
+            await scene.host.read_run(run)
+
+        asked = [call for call in await scene.calls() if call.path.endswith("/attempts/1")]
+        assert len(asked) == 1
+
+    @pytest.mark.parametrize("kind", ["429", "403_secondary"])
+    async def test_a_limit_names_when_to_come_back(self, scene: LoopbackScene, kind: str) -> None:
+        new = await new_pull(scene, await scene.run("main"))
+        await spoil(scene, "POST", "/pulls$", kind, "before", retry_after=120)
+
+        before = datetime.now(UTC)
+        with pytest.raises(RateLimited) as limited:
+            await scene.host.open_pull(new)
+
+        wait = timedelta(seconds=120)
+        assert before + wait <= limited.value.retry_at <= datetime.now(UTC) + wait
+        assert await scene.count("pull.create") == 0
+
+    async def test_a_limit_without_a_time_is_a_minute(self, scene: LoopbackScene) -> None:
+        run = await scene.run("main")
+        await spoil(scene, "GET", "/attempts/1$", "403_secondary", "before")
+
+        before = datetime.now(UTC)
+        with pytest.raises(RateLimited) as limited:
+            await scene.host.read_run(run)
+
+        assert limited.value.retry_at >= before + timedelta(seconds=60)
+
+    async def test_a_missing_right_is_a_matter_of_policy(self, scene: LoopbackScene) -> None:
+        _, pull = await propose(scene)
+        await spoil(scene, "POST", "/comments$", "403_resource", "before")
+
+        with pytest.raises(PolicyDenied, match="Resource not accessible by integration"):
+            await scene.host.comment(pull, "Closed because.", "sweep-1-1/compensate/1")
+
+    async def test_a_merge_that_may_not_be_yet_is_refused_with_githubs_words(self, scene: LoopbackScene) -> None:
+        new, pull = await propose(scene)
+        await spoil(scene, "PUT", "/merge$", "405", "before")
+
+        with pytest.raises(MergeRefused, match="Pull Request is not mergeable"):
+            await scene.host.merge_pull(pull, new.head_sha, "sweep-1-1/merge/1")
+        assert (await scene.host.merge_pull(pull, new.head_sha, "sweep-1-1/merge/1")).state is EffectState.CREATED
+
+    async def test_a_refused_merge_that_had_happened_is_done(self, scene: LoopbackScene) -> None:
+        new, pull = await propose(scene)
+        await spoil(scene, "PUT", "/merge$", "405", "after")
+
+        effect = await scene.host.merge_pull(pull, new.head_sha, "sweep-1-1/merge/1")
+
+        assert effect.state is EffectState.DEDUPLICATED
+        assert await scene.count("pull.merge") == 1
+
+    async def test_a_wrong_token_is_for_the_operator(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
+        run = await scene.run("main")
+        (job,) = await scene.host.read_jobs(run)
+        stranger = GitHubHost(access_by_token(github).model_copy(update={"token": SecretStr("ghp_wrong")}))
+
+        with pytest.raises(AuthBroken):
+            await stranger.read_run(run)
+        with pytest.raises(AuthBroken):
+            await stranger.read_log(run, job.id)
+        with pytest.raises(AuthBroken):
+            await stranger.login()
+        stranger.close()
+
+    async def test_a_github_that_is_not_there_is_a_passing_fault(self, github: LoopbackInfo) -> None:
+        nowhere = access_by_token(github).model_copy(update={"api_url": "http://127.0.0.1:1"})
+        host = GitHubHost(nowhere)
+
+        with pytest.raises(Transient):
+            await host.find_run("octo/app", 1)
+        with pytest.raises(Transient):
+            await host.read_log(RunRef(repository="octo/app", repository_id=1, run_id=1), 1)
+        host.close()
+
+
+class TestApp:
+    async def test_an_app_buys_one_token_and_acts_as_its_bot(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
+        scene.host = GitHubHost(access_as_app(github))
+
+        _, pull = await propose(scene)
+        world = await scene.host.read_world(pull)
+        access = await scene.host.git_access(scene.repository)
+
+        assert world.author == await scene.host.login() == github.bot_login
+        assert access.token is not None
+        assert access.token.get_secret_value() != github.token
+        assert access.token.get_secret_value() not in repr(access)
+        bought = [call for call in await scene.calls() if call.path.endswith("/access_tokens")]
+        assert [call.status for call in bought] == [201]
+
+    async def test_its_token_opens_no_other_repository(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
+        other = LoopbackScene(scene.drive, scene.host, "octo/other")
+        await other.begin()
+        host = GitHubHost(access_as_app(github))
+        token = (await host.git_access(scene.repository)).token
+        assert token is not None
+
+        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {token.get_secret_value()}"}) as http:
+            statuses = [
+                (await http.get(f"{github.url}/repos/{name}/pulls")).status_code
+                for name in (scene.repository, other.repository)
+            ]
+
+        assert statuses[0] == 200
+        assert statuses[1] in (403, 404)
+
+    async def test_a_token_that_ran_out_is_replaced_at_once(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
+        host = GitHubHost(access_as_app(github))
+        run = await scene.run("main")
+        await host.read_run(run)
+        await scene.drive.advance(2 * 3600)
+
+        assert (await host.read_run(run)).run == run
+
+    async def test_without_an_installation_it_says_where_to_install(self, github: LoopbackInfo) -> None:
+        host = GitHubHost(access_as_app(github))
+
+        with pytest.raises(NotFound, match=r"Install app .* on octo/elsewhere"):
+            await host.git_access("octo/elsewhere")
+        host.close()
+
+    async def test_no_token_for_us_is_for_the_operator(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
+        host = GitHubHost(access_as_app(github))
+        await spoil(scene, "POST", "/access_tokens$", "403_resource", "before")
+
+        with pytest.raises(AuthBroken, match="Give app"):
+            await host.git_access(scene.repository)
+        host.close()
+
+    async def test_a_limit_on_tokens_is_a_limit(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
+        host = GitHubHost(access_as_app(github))
+        await spoil(scene, "POST", "/access_tokens$", "403_secondary", "before", retry_after=30)
+
+        with pytest.raises(RateLimited):
+            await host.git_access(scene.repository)
+        host.close()
+
+
+class TestReading:
+    async def test_the_log_is_fetched_from_storage_without_our_token(self, scene: LoopbackScene) -> None:
+        run = await scene.run("main", jobs=[JobSpec(log="from storage\n")])
+        (job,) = await scene.host.read_jobs(run)
+
+        answer = await scene.host.read_log(run, job.id)
+
+        assert answer.text == b"from storage\n", "this storage answers 403 to whoever brings an Authorization header"
+        hops = [call.status for call in await scene.calls() if call.path.endswith("/logs")]
+        assert hops == [302]
+
+    async def test_a_rename_is_followed_by_reads_and_writes(self, scene: LoopbackScene) -> None:
+        new, pull = await propose(scene)
+        (job,) = await scene.host.read_jobs(pull.run)
+        for branch in ("other-1", "other-2"):
+            await scene.commit(branch)
+            await scene.open_by("maintainer", branch, "not ours")
+        await scene.drive.rename(Rename(repo=scene.repository, name="octo/renamed"))
+
+        facts = await scene.host.read_run(pull.run)
+        found = await scene.host.find_run("octo/app", pull.run.run_id)
+        world = await scene.host.read_world(pull)
+        again = await scene.host.open_pull(new)
+        commented = await scene.host.comment(pull, "Still here.", "sweep-1-1/compensate/1")
+        merged = await scene.host.merge_pull(pull, new.head_sha, "sweep-1-1/merge/1")
+
+        assert facts.run.repository == found.run.repository == "octo/renamed"
+        assert (await scene.host.read_log(pull.run, job.id)).text is not None
+        assert (await scene.host.git_access("octo/app")).url.endswith("octo/renamed.git")
+        assert world.branch_sha == new.head_sha
+        assert again.effect.state is EffectState.DEDUPLICATED
+        assert commented.state is merged.state is EffectState.CREATED
+
+    async def test_an_app_follows_a_rename_too(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
+        run = await scene.run("main")
+        await scene.drive.rename(Rename(repo=scene.repository, name="octo/renamed"))
+        host = GitHubHost(access_as_app(github))
+
+        assert (await host.read_run(run)).run.repository == "octo/renamed"
+
+    async def test_a_list_is_read_to_its_end(self, scene: LoopbackScene) -> None:
+        _, pull = await propose(scene)
+        for n in range(100):
+            await scene.comment_by(pull.number, "maintainer", f"number {n}")
+        first = await scene.host.comment(pull, "The last word.", "sweep-1-1/compensate/1")
+
+        second = await scene.host.comment(pull, "The last word.", "sweep-1-1/compensate/1")
+
+        assert (first.state, second.state) == (EffectState.CREATED, EffectState.DEDUPLICATED)
+
+    async def test_many_calls_at_once_do_not_mix_up(self, scene: LoopbackScene) -> None:
+        _, pull = await propose(scene)
+        runs = [await scene.run("main") for _ in range(4)]
+        keys = [f"sweep-1-1/compensate/{n}" for n in range(4)]
+
+        facts, effects = await asyncio.gather(
+            asyncio.gather(*(scene.host.read_run(run) for run in runs)),
+            asyncio.gather(*(scene.host.comment(pull, key, key) for key in keys)),
+        )
+
+        assert [found.run for found in facts] == runs
+        assert [(effect.key, effect.state) for effect in effects] == [(key, EffectState.CREATED) for key in keys]
+        bodies = await scene.comments_of(pull.number)
+        assert sorted(ids.effect_of_body(body, MARKER_KEY, pull.run.repository_id) or "" for body in bodies) == keys
+
+
+class TestChecks:
+    async def test_a_green_job_does_not_hide_a_red_one_of_its_name(self, scene: LoopbackScene) -> None:
+        _, pull = await propose(scene)
+        for path, end in ((".github/workflows/a.yml", "failure"), (".github/workflows/b.yml", "success")):
+            await scene.report([JobSpec(conclusion=end)], path, branch=BRANCH, conclusion=end)
+
+        assert (await scene.host.read_world(pull)).checks is ChecksState.RED
+
+    async def test_a_newer_run_of_a_workflow_replaces_the_older_one(self, scene: LoopbackScene) -> None:
+        _, pull = await propose(scene)
+        await scene.checks(BRANCH, ChecksState.RED)
+        await scene.checks(BRANCH, ChecksState.GREEN)
+
+        assert (await scene.host.read_world(pull)).checks is ChecksState.GREEN
+
+    @pytest.mark.parametrize(
+        ("context", "state", "expected"),
+        [
+            ("ci/other", "failure", ChecksState.RED),
+            ("ci/other", "pending", ChecksState.PENDING),
+            ("ci/other", "success", ChecksState.GREEN),
+            ("sweeper/evidence", "failure", ChecksState.GREEN),
+        ],
+    )
+    async def test_commit_statuses_count_but_our_own_does_not(
+        self, scene: LoopbackScene, github: LoopbackInfo, context: str, state: str, expected: ChecksState
+    ) -> None:
+        new, pull = await propose(scene)
+        await scene.checks(BRANCH, ChecksState.GREEN)
+        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {github.token}"}) as http:
+            url = f"{github.url}/repos/{scene.repository}/statuses/{new.head_sha}"
+            assert (await http.post(url, json={"context": context, "state": state})).status_code == 201
+
+        assert (await scene.host.read_world(pull)).checks is expected
