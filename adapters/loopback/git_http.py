@@ -36,7 +36,8 @@ class GitDoor:
             response = await self._handle(request)
         except Refused as refused:
             headers = {"www-authenticate": 'Basic realm="GitHub"'} if refused.status == 401 else {}
-            response = Response(refused.message, refused.status, headers)
+            # git shows a refusal to its user only if it is plain text.
+            response = Response(refused.message, refused.status, headers, "text/plain; charset=utf-8")
         await response(scope, receive, send)
 
     async def _handle(self, request: Request) -> Response:

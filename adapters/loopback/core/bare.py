@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from adapters.loopback.core.git import GitResult, git
+from adapters.loopback.core.git import GitFailed, GitResult, git
 
 ZERO = "0" * 40
 _CONFIG = """
@@ -194,7 +194,9 @@ class Bare:
             lines = [
                 await self._index_line(path, content, modes.get(path, "100644")) for path, content in files.items()
             ]
-            await git(["update-index", "-z", "--index-info"], cwd=self.path, env=index, stdin=b"".join(lines))
+            staged = await git(["update-index", "-z", "--index-info"], cwd=self.path, env=index, stdin=b"".join(lines))
+            if staged.err:  # a path outside the repository is only grumbled about
+                raise GitFailed(staged)
             tree = (await git(["write-tree"], cwd=self.path, env=index)).text
         finally:
             Path(index["GIT_INDEX_FILE"]).unlink(missing_ok=True)
