@@ -1,0 +1,313 @@
+"""A whole sweep in memory: the real workflows and activities on a time-skipping server, around fakes that keep state.
+
+Tests say what people and CI do (`github`), let time pass (`sleep`), and look at where the sweep is (`until`).
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflow.v1 import WorkflowExecutionInfo
+from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
+from temporalio.client import WorkflowHandle
+from temporalio.testing import WorkflowEnvironment
+
+from sweeper import ids
+from sweeper.model import (
+    ArtifactRef,
+    Checkpoint,
+    Effect,
+    EffectState,
+    GitAccess,
+    Limits,
+    MergeMode,
+    Outcome,
+    Review,
+    ReviewState,
+    RunRef,
+    Step,
+    SweepInput,
+    SweepResult,
+    SweepSettings,
+    Timeouts,
+    Trigger,
+    TriggerSource,
+    Workspace,
+)
+from sweeper.ports import Ports, SandboxRun
+from sweeper.worker import TASK_QUEUE, build_workers, run_workers
+from sweeper.workflows.progress import MEMO
+from sweeper.workflows.sweep import SweepWorkflow
+from tests.support.agents import Edit, ScriptedAgent, Turn
+from tests.support.code_host import FakeCodeHost
+from tests.support.code_host_scene import FakeGitHub
+from tests.support.code_host_state import FakeJob, FakePull
+from tests.support.sandbox import FakeSandbox, Reply
+from tests.support.temporal import time_skipping_env
+from tests.support.workspaces import FakeWorkspaces
+
+REPOSITORY_ID = 4711
+WORKFLOW_FILE = b"jobs: {test: {steps: [{run: pytest}]}}"
+RED = {"app.py": "answer = 41\n"}
+GREEN = "answer = 42\n"
+PATIENCE = 30.0
+SETTINGS = SweepSettings(
+    agents=("scripted",),
+    merge_mode=MergeMode.MERGE,
+    checks_grace=timedelta(0),
+    limits=Limits(files=3, lines=20),
+    timeouts=Timeouts(heartbeat=timedelta(seconds=1), retry_first=timedelta(milliseconds=10), tries=5),
+)
+
+
+class MemoryArtifacts:
+    """The artefact store as a dictionary."""
+
+    def __init__(self) -> None:
+        self.stored: dict[str, bytes] = {}
+
+    async def put(self, data: bytes) -> ArtifactRef:
+        digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        self.stored[digest] = data
+        return ArtifactRef(digest=digest, size=len(data))
+
+    async def get(self, ref: ArtifactRef) -> bytes:
+        return self.stored[ref.digest]
+
+
+class LinkedWorkspaces(FakeWorkspaces):
+    """Its remote is the fake GitHub: what is pushed there moves the branch of the pull request."""
+
+    def __init__(self, github: FakeGitHub, host: str = "here") -> None:
+        super().__init__(host=host)
+        self._github = github
+        self.branches = {github.repository_id: github.branches}
+
+    async def push(
+        self, repository_id: int, branch: str, commit: str, expected: str | None, access: GitAccess, effect_key: str
+    ) -> Effect:
+        effect = await super().push(repository_id, branch, commit, expected, access, effect_key)
+        self._github.set_branch_head(branch, commit)
+        return effect
+
+    async def delete_branch(
+        self, repository_id: int, branch: str, ours: str, access: GitAccess, effect_key: str
+    ) -> Effect:
+        effect = await super().delete_branch(repository_id, branch, ours, access, effect_key)
+        if effect.state is EffectState.CREATED:
+            self._github.delete_branch(branch, "ci-sweeper[bot]")
+        return effect
+
+
+def edit(files: Mapping[str, str | None]) -> Callable[[FakeWorkspaces], Edit]:
+    """An agent's edit: path to new text, None to delete."""
+
+    def in_workspaces(workspaces: FakeWorkspaces) -> Edit:
+        def apply(workspace: Workspace) -> None:
+            tree = workspaces.tree(workspace)
+            for path, text in files.items():
+                if text is None:
+                    tree.pop(path, None)
+                else:
+                    tree[path] = text.encode()
+
+        return apply
+
+    return in_workspaces
+
+
+FIXES = edit({"app.py": GREEN})
+FIXES_MORE = edit({"app.py": GREEN, "extra.py": "asked = True\n"})
+CHANGES_NOTHING = edit({})
+MISSES = edit({"app.py": "answer = 43\n"})
+
+
+@dataclass
+class Scene:
+    """One repository with a red run, and the sweep for it."""
+
+    env: WorkflowEnvironment
+    github: FakeCodeHost = field(default_factory=lambda: FakeCodeHost(repository_id=REPOSITORY_ID))
+    sandbox: FakeSandbox = field(default_factory=FakeSandbox)
+    artifacts: MemoryArtifacts = field(default_factory=MemoryArtifacts)
+    agent: ScriptedAgent = field(default_factory=lambda: ScriptedAgent([Turn()]))
+    workspaces: LinkedWorkspaces = field(init=False)
+    run: RunRef = field(init=False)
+    handle: WorkflowHandle[SweepWorkflow, SweepResult] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.workspaces = LinkedWorkspaces(self.github)
+        self.github.set_permission("ann", "write")
+        self.github.set_file(".github/workflows/ci.yml", WORKFLOW_FILE)
+        self.push("main", RED)
+        self.run = self.github.add_run(jobs=[FakeJob("test", steps=(("Run pytest", "failure"),))])
+        self.sandbox.on("pytest", self._pytest)
+        self.agent_does(FIXES)
+
+    @property
+    def ports(self) -> Ports:
+        """All fakes together."""
+        agents = {"scripted": self.agent}
+        return Ports(self.github, self.workspaces, self.sandbox, agents, self.artifacts)
+
+    @property
+    def workflow_id(self) -> str:
+        """The sweep's."""
+        return ids.sweep_id(self.run, self.github.api_url)
+
+    @property
+    def branch(self) -> str:
+        """The proposal's."""
+        return ids.branch_of(self.workflow_id)
+
+    @property
+    def pull(self) -> FakePull:
+        """The only pull request there is."""
+        (only,) = self.github.pulls.values()
+        return only
+
+    # What people, agents and CI do
+
+    def push(self, branch: str, files: Mapping[str, str]) -> str:
+        """Somebody pushes these files on top of a branch."""
+        parent = self.github.branches.get(branch)
+        known = parent if parent in self.workspaces.commits else None
+        commit = self.workspaces.seed(REPOSITORY_ID, files, branch, known)
+        self.github.set_branch_head(branch, commit)
+        return commit
+
+    def agent_does(self, *edits: Callable[[FakeWorkspaces], Edit]) -> None:
+        """What the agent edits in its first, second, ... try; the last one again and again."""
+        self.agent.turns = [Turn(edit=change(self.workspaces)) for change in edits]
+
+    def review(self, state: ReviewState, user: str = "ann", **said: str) -> int:
+        """A word on the proposal's head, or on `commit_id`."""
+        return self.github.review(self.pull.number, user, state, **said)
+
+    async def start(self, **settings: object) -> None:
+        """The trigger."""
+        sweep = SweepInput(
+            run=self.run,
+            trigger=Trigger(source=TriggerSource.WORKFLOW_RUN),
+            settings=SETTINGS.model_copy(update=settings),
+        )
+        self.handle = await self.env.client.start_workflow(
+            SweepWorkflow.run, sweep, id=self.workflow_id, task_queue=TASK_QUEUE
+        )
+
+    async def ring(self) -> None:
+        """A webhook about the proposal came in."""
+        await self.handle.signal("look")
+
+    async def cancel(self, reason: str = "not wanted any more") -> None:
+        """The operator's cancel."""
+        await self.handle.signal("cancel", reason)
+
+    # Where the sweep is
+
+    async def checkpoint(self) -> Checkpoint | None:
+        """As `show` reads it: from the memo of the newest run, also after continue-as-new."""
+        payload = (await self.info()).memo.fields.get(MEMO)
+        if payload is None:
+            return None
+        (told,) = await self.env.client.data_converter.decode([payload], [Checkpoint])
+        return Checkpoint.model_validate(told)
+
+    async def search_attributes(self) -> dict[str, object]:
+        """By name; those that are not set are left out."""
+        fields = (await self.info()).search_attributes.indexed_fields
+        values = {name: json.loads(payload.data) for name, payload in fields.items()}
+        return {name: value for name, value in values.items() if value is not None}
+
+    async def info(self) -> WorkflowExecutionInfo:
+        """Raw, because this server keeps an unset search attribute as null, which the client cannot decode."""
+        request = DescribeWorkflowExecutionRequest(
+            namespace=self.env.client.namespace, execution=WorkflowExecution(workflow_id=self.workflow_id)
+        )
+        return (await self.env.client.workflow_service.describe_workflow_execution(request)).workflow_execution_info
+
+    async def until(self, told: Callable[[Checkpoint], bool]) -> Checkpoint:
+        """Wait, without letting time pass, until the checkpoint says so."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                checkpoint = await self.checkpoint()
+                if checkpoint is not None and told(checkpoint):
+                    return checkpoint
+                await asyncio.sleep(0.01)
+
+    async def waits_for(self, what: str) -> Checkpoint:
+        """Wait until the sweep names this wait, or one that begins so."""
+        return await self.until(lambda told: told.waiting_for is not None and told.waiting_for.what.startswith(what))
+
+    async def looks_again(self) -> None:
+        """Ring, and wait until the sweep has looked at the world and waits again."""
+        before = self.github.calls.count("read_world")
+        await self.ring()
+        async with asyncio.timeout(PATIENCE):
+            while self.github.calls.count("read_world") == before:
+                await asyncio.sleep(0.01)
+        await self.until(lambda told: told.waiting_for is not None)
+
+    async def sleep(self, span: timedelta) -> None:
+        """Let time pass at once."""
+        await self.env.sleep(span)
+
+    async def result(self) -> SweepResult:
+        """The end of the story; time passes as fast as it can."""
+        async with asyncio.timeout(PATIENCE):
+            return await self.handle.result()
+
+    async def ends(self, outcome: Outcome) -> SweepResult:
+        """The end of the story, with everything tidied up; what stays open is for the test to ask."""
+        result = await self.result()
+        assert (result.outcome, result.state.step) == (outcome, Step.DONE), result.reason
+        assert "left over" not in result.reason
+        self.assert_nothing_left(except_branch=outcome is Outcome.LEFT_TO_HUMAN)
+        return result
+
+    def assert_nothing_left(self, *, except_branch: bool = False) -> None:
+        """No open proposal, no branch of ours, no workspace, no recorded attempt, and no write that happened twice."""
+        assert self.workspaces.trees == {}
+        assert self.workspaces.records == {}
+        if not except_branch:
+            assert [name for name in self.github.branches if name.startswith("sweeper/")] == []
+            assert [pull.number for pull in self.github.pulls.values() if pull.state == "open"] == []
+        written = [*self.github.effects, *self.workspaces.effects]
+        keys = [effect.key for effect in written if effect.state is EffectState.CREATED]
+        assert len(keys) == len(set(keys)), keys
+
+    def _pytest(self, run: SandboxRun) -> Reply:
+        passes = self.workspaces.tree_at(run.workspace).get("app.py") == GREEN.encode()
+        return Reply(0, b"1 passed\n") if passes else Reply(1, b"E   assert 41 == 42\n1 failed\n")
+
+
+def approvals(scene: Scene) -> list[Review]:
+    """The proposal's reviews so far."""
+    return [review for review in scene.pull.reviews if review.state is ReviewState.APPROVED]
+
+
+@asynccontextmanager
+async def sweep_scene() -> AsyncIterator[Scene]:
+    """A scene with its server and workers running."""
+    async with time_skipping_env() as env:
+        scene = Scene(env)
+        async with working(scene):
+            yield scene
+
+
+@asynccontextmanager
+async def working(scene: Scene) -> AsyncIterator[None]:
+    """Workers of the scene's host, while this lasts."""
+    task = asyncio.create_task(run_workers(build_workers(scene.env.client, scene.ports)))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
