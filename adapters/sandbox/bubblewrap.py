@@ -15,15 +15,16 @@ from pathlib import Path
 
 from adapters.sandbox import layout, probe
 from adapters.sandbox.binary import Binary, find_binaries
-from adapters.sandbox.cgroups import find_parents
+from adapters.sandbox.cgroups import Parents, find_parents
 from adapters.sandbox.identity import sandbox_identity
-from adapters.sandbox.layers import Inside, command_line
+from adapters.sandbox.layers import Inside, command_line, make_stage
 from adapters.sandbox.layout import Data, Mount
 from adapters.sandbox.limits import Guard, bounded
 from adapters.sandbox.output import CappedOutput, drain
+from adapters.sandbox.pipes import to_the_end
 from adapters.sandbox.problems import NO_BWRAP, KernelSettings, explain
 from adapters.sandbox.tools import HostView, Tools, find_tools
-from adapters.sandbox.tree import SetupFailed, Tree, to_the_end
+from adapters.sandbox.tree import SetupFailed, Tree, behind_gate
 from sweeper.errors import MissingTool, SweeperError
 from sweeper.ports import SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
 
@@ -31,7 +32,7 @@ NAME = "bubblewrap"
 
 
 class Bubblewrap:
-    """`Sandbox` over bwrap. `private`: directories no tool may make visible (the state directory).
+    """`Sandbox` over bwrap. `private`: directories no tool may make visible (the state directory). The rest is found.
 
     Running twice is two runs; nothing of one is left for the next but what it wrote in its workspace.
     """
@@ -41,11 +42,12 @@ class Bubblewrap:
         private: Sequence[Path] = (),
         tools: Tools | None = None,
         binaries: Sequence[Binary] | None = None,
+        groups: Parents | None = None,
     ) -> None:
         self._tools = tools or find_tools(HostView.of_this_process(tuple(private)))
         self._binaries = find_binaries() if binaries is None else tuple(binaries)
         self._identity = sandbox_identity()
-        self._parents = find_parents()
+        self._groups = find_parents() if groups is None else groups
         self._lock = asyncio.Lock()
         self._facts: SandboxFacts | None = None
         self._binary: Binary | None = None
@@ -100,6 +102,8 @@ class Bubblewrap:
 
     async def _look_around(self, binary: Binary, place: Path) -> tuple[str | None, tuple[str, ...]]:
         canary, workspace = place / "canary", place / "work"
+        if self._identity.switches:
+            make_stage()
         canary.touch()
         workspace.mkdir()
         if owner := self.owner():
@@ -113,7 +117,7 @@ class Bubblewrap:
     async def _execute(self, binary: Binary, run: SandboxRun) -> tuple[SandboxResult, tuple[str, ...]]:
         layout.refuse_bad_names(run)
         started, output = time.monotonic(), CappedOutput()
-        guard = Guard(run.limits, self._parents)
+        guard = Guard(run.limits, self._groups)
         try:
             with _in_memory({**layout.synthetic_etc(self._identity), **_inside_names(run.files)}) as data:
                 line = partial(command_line, binary, self._identity, inside=self._inside(run, data))
@@ -130,7 +134,7 @@ class Bubblewrap:
     def _inside(self, run: SandboxRun, data: Sequence[Data]) -> Inside:
         tools = [Mount(str(tool.source), str(tool.target)) for tool in self._tools.directories]
         return Inside(
-            argv=bounded(run.argv, run.limits, self._identity.uid),
+            argv=behind_gate(bounded(run.argv, run.limits, self._identity.uid)),
             directory=layout.working_directory(run.working_directory),
             env=layout.environment(self.search_path, run.env),
             mounts=[*tools, Mount(str(Path(run.workspace).resolve()), layout.WORK_AT, writable=True)],

@@ -51,19 +51,19 @@ class Mount:
 
 
 @dataclass(frozen=True)
+class Control:
+    """Descriptors by which we and bwrap talk: it reports pid and exit code to `status`, it waits at `gate`."""
+
+    status: int
+    gate: int
+
+
+@dataclass(frozen=True)
 class Data:
     """A file that exists only inside: the descriptor to read it from, and its path."""
 
     descriptor: int
     target: str
-
-
-@dataclass(frozen=True)
-class Control:
-    """Descriptors by which we and bubblewrap talk: it tells the pid and the exit code, it waits for our word."""
-
-    status: int
-    gate: int
 
 
 def synthetic_etc(identity: Identity) -> dict[str, bytes]:

