@@ -16,6 +16,7 @@
     │   └── MergeRefused         GitHub will not merge it now (405, 409): a named wait, not a failure
     ├── MissingTool              this machine lacks something we need (git, bubblewrap, temporal)
     ├── OutOfReach               Temporal or GitHub does not answer
+    │   └── PortTaken            somebody else listens where a server of ours was to
     └── Bug                      our own mistake
         └── NonDeterminism       a recorded key came back with other arguments
 
@@ -127,6 +128,10 @@ class OutOfReach(SweeperError):
 
     retry = Retry.SOON
     exit_code = 4
+
+
+class PortTaken(OutOfReach):
+    """Another program listens there; another port may do."""
 
 
 class Bug(SweeperError):

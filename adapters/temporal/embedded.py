@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from adapters.temporal.client import TemporalTarget, connect
-from adapters.temporal.server import HOST, LOG_FILE, PortTaken, TemporalServer
+from adapters.temporal.server import HOST, LOG_FILE, TemporalServer
 from adapters.temporal.state import (
     OWNER_LOCK,
     FileLock,
@@ -26,7 +26,7 @@ from adapters.temporal.state import (
     read_address,
     write_address,
 )
-from sweeper.errors import OutOfReach
+from sweeper.errors import OutOfReach, PortTaken
 from sweeper.model import Strict
 
 JOIN_SECONDS = 90.0

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from adapters.temporal.client import TemporalTarget, connect, prepare_namespace
 from adapters.temporal.state import SERVER_LOCK, FileLock, comes_true
-from sweeper.errors import MissingTool, NotFound, OutOfReach
+from sweeper.errors import MissingTool, NotFound, OutOfReach, PortTaken
 
 HOST = "127.0.0.1"
 DATABASE_FILE = "temporal.sqlite"
@@ -133,10 +133,6 @@ class TemporalServer:
     def last_words(self) -> str:
         """The end of what it logged."""
         return _tail(self._log, self._log_start)
-
-
-class PortTaken(OutOfReach):
-    """Another program listens where the server was to; another port may do."""
 
 
 async def _spawn(command: list[str], log: int, lock: FileLock) -> asyncio.subprocess.Process:

@@ -12,9 +12,9 @@ from temporalio.common import SearchAttributeKey
 
 from sweeper.model import WORKFLOW_VERSION, Budget, Checkpoint, RunRef, Step, SweepInput
 from sweeper.ports import SweepView
-from sweeper.workflows.progress import GOAL, MEMO, REPOSITORY
+from sweeper.workflows.progress import GOAL, MEMO, REPOSITORY, STARTED_AT
 
-STARTED_AT = "started_at"
+
 _PROBLEMS = SearchAttributeKey.for_keyword_list("TemporalReportedProblems")
 _FAILED_TASKS = 3
 _RUN_IN_ID = re.compile(r"-(?P<run>\d+)-(?P<attempt>\d+)(-m[^-]+)?$")

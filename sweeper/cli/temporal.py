@@ -8,7 +8,7 @@ from temporalio.client import Client
 
 from adapters.temporal.client import TemporalTarget, connect, prepare_namespace
 from adapters.temporal.embedded import EmbeddedTemporal
-from adapters.temporal.state import read_address
+from adapters.temporal.state import running_address
 from adapters.temporal.sweeps import TemporalSweeps
 from sweeper.cli.frame import people
 from sweeper.config import Settings, StateDir, load_settings, prepare_state_dir
@@ -61,12 +61,12 @@ async def reach_sweeps(settings: Settings, state: StateDir) -> AsyncIterator[Tem
     """For commands that ask: never starts a server. Raises OutOfReach if there is none."""
     target = outside_target(settings)
     if target is None:
-        running = read_address(state.root)
+        running = running_address(state.root)
         if running is None:
             raise OutOfReach(
                 f"No Temporal runs for {state.root}; start `sweeper serve` or set SWEEPER_TEMPORAL_ADDRESS."
             )
-        target = TemporalTarget(address=running.address)
+        target = TemporalTarget(address=running)
     yield sweeps_of(await connect(target), settings, state)
 
 

@@ -138,6 +138,8 @@ class SweepState(Wire):
 
     step: Step = Step.ADMIT
     started_at: Instant
+    entered_at: Instant | None = None
+    waiting: WaitingFor | None = None
     facts: RunFacts | None = None
     diagnosis: Diagnosis | None = None
     plan: CheckPlan | None = None

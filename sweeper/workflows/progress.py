@@ -29,6 +29,7 @@ from sweeper.ports import PullRef
 T = TypeVar("T")
 
 MEMO = "checkpoint"
+STARTED_AT = "started_at"
 GOAL = "a verified fix for the failing run, merged or handed to a human"
 MEMO_BYTES = 2048
 FREE_TEXT = (300, 150, 60, 20)
@@ -46,8 +47,6 @@ class Progress:
     def __init__(self, sweep: SweepInput) -> None:
         self._sweep = sweep
         self.state = sweep.state or SweepState(started_at=workflow.now(), triggers=(sweep.trigger,))
-        self._entered = workflow.now()
-        self._waiting: WaitingFor | None = None
         self._pending: PendingAction | None = None
         self._outcome: Outcome | None = None
         self._reason = ""
@@ -74,18 +73,19 @@ class Progress:
     def enter(self, step: Step) -> None:
         """Go on to a step; the time spent in the one before is kept."""
         now = workflow.now()
-        left, spent = self.state.step, (now - self._entered).total_seconds()
+        left, spent = self.state.step, (now - (self.state.entered_at or now)).total_seconds()
         seconds = {**self.state.seconds, left.value: round(self.state.seconds.get(left.value, 0.0) + spent, 3)}
-        self._entered, self._waiting, self._pending = now, None, None
-        self.note(step=step, seconds=seconds)
+        self._pending = None
+        self.note(step=step, seconds=seconds, entered_at=now, waiting=None)
         self.publish()
 
     def wait(self, what: str, until: datetime) -> None:
         """Name the wait that begins now. The same wait going on keeps its beginning."""
-        since = self._waiting.since if self._waiting and self._waiting.what == what else workflow.now()
+        before = self.state.waiting
+        since = before.since if before and before.what == what else workflow.now()
         waiting = WaitingFor(what=what, since=since, until=until)
-        if waiting != self._waiting:
-            self._waiting = waiting
+        if waiting != before:
+            self.note(waiting=waiting)
             self.publish()
 
     def intend(self, effect_name: str, tool: str, arguments: Wire) -> None:
@@ -113,9 +113,13 @@ class Progress:
         self._outcome, self._reason = outcome, reason
         self.enter(Step.DONE)
 
+    def memo(self) -> dict[str, object]:
+        """What a continued run begins with: without it the memo would fall back to that of the very first start."""
+        return {MEMO: fitted(self._checkpoint()), STARTED_AT: self.state.started_at}
+
     def publish(self) -> None:
         """Memo and search attributes: what `list` and `show` read, with or without a worker."""
-        state, waiting = self.state, self._waiting
+        state, waiting = self.state, self.state.waiting
         workflow.upsert_memo({MEMO: fitted(self._checkpoint())})
         values = [REPOSITORY.value_set(self._sweep.run.repository), STEP.value_set(state.step.value)]
         if state.facts and state.facts.head_branch and state.facts.head_repository_id is not None:
@@ -135,7 +139,7 @@ class Progress:
             pending_action=self._pending,
             budget=Budget(attempts_remaining=self._sweep.settings.max_attempts - len(state.attempts)),
             last_evidence_version=max((item.version for item in state.evidence), default=0),
-            waiting_for=self._waiting,
+            waiting_for=state.waiting,
             outcome=self._outcome,
             reason=self._reason,
             branch=(state.facts.head_branch or "") if state.facts else "",

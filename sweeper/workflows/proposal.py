@@ -92,7 +92,8 @@ class ProposalLife:
 
     async def settle(self, try_again: TryAgain) -> Ending:
         """Wait and act until the story ends; each turn begins with a fresh look at the world."""
-        self._progress.enter(Step.AWAIT_REVIEW)
+        if self._progress.state.step is not Step.AWAIT_REVIEW:
+            self._progress.enter(Step.AWAIT_REVIEW)
         while True:
             self._bell.rung = False
             decision, world = await self._look()
@@ -112,7 +113,8 @@ class ProposalLife:
             self._progress.enter(Step.AWAIT_REVIEW)
         self._progress.wait(decision.reason, known(self._progress.state.expires_at))
         if workflow.info().get_current_history_length() >= self._settings.timeouts.history_events:
-            workflow.continue_as_new(self._sweep.model_copy(update={"state": self._progress.state}))
+            onwards = self._sweep.model_copy(update={"state": self._progress.state})
+            workflow.continue_as_new(onwards, memo=self._progress.memo())
         poll = workflow.now() + self._settings.poll_interval
         await self._bell.wait(bounded(known(self._progress.state.expires_at), poll, decision.look_at))
 
