@@ -1,9 +1,11 @@
 """What only the GitHub adapter has to get right: lost answers, limits, identities, redirects, paging."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 
 import httpx
 import pytest
@@ -21,6 +23,7 @@ from tests.support.github_loopback import access_as_app, access_by_token, loopba
 
 pytestmark = pytest.mark.slow
 
+Answer = TypeVar("Answer")
 BRANCH = "sweeper/1-1"
 KEY = "sweep-1-1/propose/1"
 LOST = ["502", "reset", "truncate"]
@@ -64,6 +67,21 @@ async def propose(scene: LoopbackScene) -> tuple[NewPull, PullRef]:
 async def spoil(scene: LoopbackScene, method: str, path: str, kind: str, when: str = "after", **more: int) -> None:
     rule = {"method": method, "path": path, "kind": kind, "when": when, **more}
     await scene.drive.faults(FaultRule.model_validate(rule))
+
+
+@asynccontextmanager
+async def held(
+    scene: LoopbackScene, method: str, path: str, call: Coroutine[None, None, Answer]
+) -> AsyncIterator[asyncio.Task[Answer]]:
+    """Make a call whose write is under way, but not done, as long as the block lasts."""
+    await spoil(scene, method, path, "hold", "before")
+    task = asyncio.create_task(call)
+    async with asyncio.timeout(20):
+        while not any(call.fault == "hold" for call in await scene.calls()):
+            await asyncio.sleep(0.02)
+    yield task
+    await scene.drive.faults()
+    await task
 
 
 class TestLostAnswers:
@@ -118,14 +136,25 @@ class TestLostAnswers:
         assert again.state is EffectState.DEDUPLICATED
         assert await scene.count("pull.close") == 1
 
-    async def test_a_first_look_that_lags_behind_is_caught_by_github_itself(self, scene: LoopbackScene) -> None:
-        new, _ = await propose(scene)
-        await spoil(scene, "GET", "/pulls$", "502", "before")
+    async def test_a_second_open_pull_request_is_refused_by_github_and_found_by_us(self, scene: LoopbackScene) -> None:
+        new = await new_pull(scene, await scene.run("main"))
+        async with held(scene, "POST", "/pulls$", scene.host.open_pull(new)) as late:
+            first = await scene.host.open_pull(new)
 
-        with pytest.raises(Transient):
-            await scene.host.open_pull(new)
-        assert (await scene.host.open_pull(new)).effect.state is EffectState.DEDUPLICATED
+        assert (first.effect.state, (await late).effect.state) == (EffectState.CREATED, EffectState.DEDUPLICATED)
         assert await scene.count("pull.create") == 1
+
+    async def test_a_comment_that_lands_late_gives_way_to_the_one_that_took_its_place(
+        self, scene: LoopbackScene
+    ) -> None:
+        _, pull = await propose(scene)
+        key = "sweep-1-1/compensate/1"
+        async with held(scene, "POST", "/comments$", scene.host.comment(pull, "Closed because.", key)) as late:
+            first = await scene.host.comment(pull, "Closed because.", key)
+
+        assert (first.state, (await late).state) == (EffectState.CREATED, EffectState.DEDUPLICATED)
+        assert first.ref == (await late).ref
+        assert len(await scene.comments_of(pull.number)) == 1
 
 
 class TestRefusals:
@@ -287,15 +316,15 @@ class TestReading:
     async def test_a_rename_is_followed_by_reads_and_writes(self, scene: LoopbackScene) -> None:
         new, pull = await propose(scene)
         (job,) = await scene.host.read_jobs(pull.run)
-        for branch in ("other-1", "other-2"):
-            await scene.commit(branch)
-            await scene.open_by("maintainer", branch, "not ours")
+        next_head = await scene.commit("sweeper/2-1")
+        following = {"branch": "sweeper/2-1", "head_sha": next_head, "effect_key": "sweep-2-1/propose/1"}
         await scene.drive.rename(Rename(repo=scene.repository, name="octo/renamed"))
 
         facts = await scene.host.read_run(pull.run)
         found = await scene.host.find_run("octo/app", pull.run.run_id)
         world = await scene.host.read_world(pull)
         again = await scene.host.open_pull(new)
+        opened = await scene.host.open_pull(new.model_copy(update=following))
         commented = await scene.host.comment(pull, "Still here.", "sweep-1-1/compensate/1")
         merged = await scene.host.merge_pull(pull, new.head_sha, "sweep-1-1/merge/1")
 
@@ -304,7 +333,7 @@ class TestReading:
         assert (await scene.host.git_access("octo/app")).url.endswith("octo/renamed.git")
         assert world.branch_sha == new.head_sha
         assert again.effect.state is EffectState.DEDUPLICATED
-        assert commented.state is merged.state is EffectState.CREATED
+        assert opened.effect.state is commented.state is merged.state is EffectState.CREATED
 
     async def test_an_app_follows_a_rename_too(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
         run = await scene.run("main")
