@@ -174,7 +174,7 @@ async def test_the_door_asks_for_a_login_and_for_rights(scene: Scene) -> None:
     await scene.git("fetch", "--quiet", "origin", token=reader.token)
     assert "denied to rea" in await scene.git("push", "origin", "HEAD:refs/heads/x", token=reader.token, ok=False)
     assert "not found" in await scene.git("fetch", "origin", token=stranger.token, ok=False)
-    assert "Authentication failed" in await scene.git("fetch", "origin", token="ghs_wrong", ok=False)
+    assert "could not read Username" in await scene.git("fetch", "origin", token="ghs_wrong", ok=False)
 
 
 async def test_a_repository_is_cloned_and_never_used_in_place(scene: Scene, tmp_path: Path) -> None:
