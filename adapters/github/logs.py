@@ -5,10 +5,12 @@ and our token must not go there (storage refuses it, and it is not theirs to see
 """
 
 import asyncio
+import ssl
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import cached_property
 
 import httpx
 from pydantic import JsonValue, TypeAdapter, ValidationError
@@ -59,7 +61,7 @@ class Logs:
         """The final answer, ready to be streamed. Raises Refused for 404 and 410, sweeper.errors for the rest."""
         try:
             async with (
-                httpx.AsyncClient(timeout=self._timeout, headers={"User-Agent": USER_AGENT}) as http,
+                self._client() as http,
                 self._asked(http, call, repository) as answer,
                 _at_storage(http, answer) as response,
             ):
@@ -86,6 +88,14 @@ class Logs:
                     raise errors.not_followed(call)
                 url = moved.url
         raise AuthBroken(f"Renew the GitHub token or app key: {call} is refused or redirected again and again.")
+
+    def _client(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(verify=self._tls, timeout=self._timeout, headers={"User-Agent": USER_AGENT})
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        """Reading the certificate store takes up to 0.2 s of processor time, so it is done once."""
+        return httpx.create_ssl_context()
 
     async def _headers(self, repository: str) -> dict[str, str]:
         token = await asyncio.to_thread(self._tokens.token, repository)

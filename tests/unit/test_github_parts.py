@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from pydantic import SecretBytes, SecretStr, ValidationError
+from pydantic import SecretBytes, SecretStr
 
 from adapters.github import GitHubAccess, GitHubHost
 from adapters.github.client import checked_name, next_page
@@ -69,8 +69,21 @@ def test_the_next_page_is_the_one_github_names() -> None:
     ],
 )
 def test_an_identity_is_a_token_or_a_whole_app(identity: dict[str, object]) -> None:
-    with pytest.raises(ValidationError, match="SWEEPER_GITHUB_TOKEN, or SWEEPER_APP_ID and SWEEPER_APP_KEY_FILE"):
+    with pytest.raises(BadInput, match="SWEEPER_GITHUB_TOKEN, or SWEEPER_APP_ID and SWEEPER_APP_KEY_FILE"):
         GitHubAccess.model_validate({"api_url": URL, "marker_key": KEY, **identity})
+
+
+@pytest.mark.parametrize("url", ["", "api.github.com", "ftp://github.example", "https://"])
+def test_an_address_that_is_none_is_named_at_once(url: str) -> None:
+    with pytest.raises(BadInput, match="SWEEPER_GITHUB_URL"):
+        GitHubAccess(api_url=url, token=SecretStr("t"), marker_key=KEY)
+
+
+@pytest.mark.parametrize("token", ["", "ghp_x\n", "ghp x", "ghp_\u00fc"])
+def test_a_token_that_cannot_be_sent_is_named_without_being_shown(token: str) -> None:
+    with pytest.raises(BadInput, match="SWEEPER_GITHUB_TOKEN to the token alone") as refused:
+        GitHubAccess(api_url=URL, token=SecretStr(token), marker_key=KEY)
+    assert "ghp" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
