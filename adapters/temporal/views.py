@@ -14,7 +14,6 @@ from sweeper.model import WORKFLOW_VERSION, Budget, Checkpoint, RunRef, Step, Sw
 from sweeper.ports import SweepView
 from sweeper.workflows.progress import GOAL, MEMO, REPOSITORY, STARTED_AT
 
-
 _PROBLEMS = SearchAttributeKey.for_keyword_list("TemporalReportedProblems")
 _FAILED_TASKS = 3
 _RUN_IN_ID = re.compile(r"-(?P<run>\d+)-(?P<attempt>\d+)(-m[^-]+)?$")

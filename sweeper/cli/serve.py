@@ -1,6 +1,7 @@
 """Commands that stay: serve, worker, web."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,10 +9,10 @@ import typer
 
 from sweeper import __version__
 from sweeper.cli.frame import log_to_stderr, people, run, until_told_to_stop
-from sweeper.config import load_settings, prepare_state_dir
+from sweeper.config import Settings, StateDir, load_settings, prepare_state_dir
 
 if TYPE_CHECKING:  # the adapters are loaded by the command that needs them
-    from sweeper.cli.parts import Parts, Staying
+    from sweeper.cli.listeners import Listeners
 
 ListenOption = Annotated[str | None, typer.Option("--listen", help="host:port of the public listener.")]
 
@@ -39,32 +40,39 @@ def web(listen: ListenOption = None) -> None:
 
 
 async def _stay(listen: str | None, *, with_web: bool, with_worker: bool) -> None:
-    from sweeper.cli.parts import Parts
-
     settings = load_settings({"listen": listen} if listen else None)
     log_to_stderr(settings.log_level)
-    parts = Parts(settings, prepare_state_dir(settings))
-    await until_told_to_stop(lambda: _serve(parts, with_web=with_web, with_worker=with_worker))
+    state = prepare_state_dir(settings)
+    await until_told_to_stop(lambda: _serve(settings, state, with_web=with_web, with_worker=with_worker))
 
 
-async def _serve(parts: "Parts", *, with_web: bool, with_worker: bool) -> None:
+async def _serve(settings: Settings, state: StateDir, *, with_web: bool, with_worker: bool) -> None:
+    from sweeper.cli.temporal import serve_temporal
+
     async with AsyncExitStack() as stack:
-        if with_web:
-            parts.bind()  # before anything is started, so that a taken port leaves nothing behind
-        server = await parts.start_temporal(stack)
-        staying: list[Staying] = [server.watch]
+        listeners = _take_ports(settings, stack) if with_web else None
+        server = await stack.enter_async_context(serve_temporal(settings, state))
+        staying = [server.watch]
         if with_worker:
-            staying.append(await parts.start_worker(server.client, stack))
-        if with_web:
-            staying.append(await parts.start_web(server.client, stack, with_worker=with_worker))
-            people.print(f"Webhooks at {parts.public_url()}/webhooks/github, admin pages at {parts.admin_url()}")
-        people.print(
-            f"sweeper {__version__} is ready, its state is in {parts.state.root}", markup=False, soft_wrap=True
-        )
+            from sweeper.cli.labour import prepare_worker
+
+            staying.append(await prepare_worker(settings, state, server.client, stack))
+        if listeners is not None:
+            staying.append(await listeners.start(settings, state, server.client, stack, with_worker=with_worker))
+            people.print(f"Webhooks at {listeners.public_url}/webhooks/github, admin pages at {listeners.admin_url}")
+        people.print(f"sweeper {__version__} is ready, its state is in {state.root}", markup=False, soft_wrap=True)
         async with asyncio.TaskGroup() as group:
             for part in staying:
                 group.create_task(_stay_with(part))
 
 
-async def _stay_with(part: "Staying") -> None:
+def _take_ports(settings: Settings, stack: AsyncExitStack) -> "Listeners":
+    from sweeper.cli.listeners import Listeners
+
+    listeners = Listeners(settings)
+    stack.callback(listeners.close)
+    return listeners
+
+
+async def _stay_with(part: Callable[[], Awaitable[None]]) -> None:
     await part()

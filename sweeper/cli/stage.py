@@ -19,8 +19,8 @@ from pydantic import SecretStr, ValidationError
 from adapters.loopback.drive_client import DriveClient
 from adapters.loopback.options import LoopbackInfo
 from adapters.temporal.sweeps import TemporalSweeps
-from sweeper.cli.parts import Parts
-from sweeper.cli.temporal import sweeps_of
+from sweeper.cli.listeners import Listeners
+from sweeper.cli.temporal import serve_temporal, sweeps_of
 from sweeper.config import Settings, StateDir, prepare_state_dir
 from sweeper.errors import OutOfReach
 
@@ -90,23 +90,37 @@ async def stage(root: Path, overrides: Mapping[str, object]) -> AsyncIterator[St
     `overrides` are settings by field name. Raises BadInput, MissingTool, OutOfReach.
     """
     async with AsyncExitStack() as stack:
-        secret = token_hex(16)
+        secret = SecretStr(token_hex(16))
         state = prepare_state_dir(Settings.model_validate({"state_dir": root}))
-        parts = Parts(_settings(root, overrides, {"webhook_secrets": (SecretStr(secret),)}), state)
-        parts.bind()
-        info = await _start_loopback(state, f"{parts.public_url()}/webhooks/github", secret, stack)
-        parts.settings = _settings(
-            root,
-            overrides,
-            {"webhook_secrets": (SecretStr(secret),), "github_url": info.url, "github_token": info.token},
+        settings = _settings(root, overrides, {"webhook_secrets": (secret,)})
+        listeners = Listeners(settings)
+        stack.callback(listeners.close)
+        hook = f"{listeners.public_url}/webhooks/github"
+        info, server = await asyncio.gather(
+            _start_loopback(state, hook, secret.get_secret_value(), stack),
+            stack.enter_async_context(serve_temporal(settings, state)),
         )
-        server = await parts.start_temporal(stack)
-        await parts.start_web(server.client, stack, with_worker=False)
-        worker = WorkerProcess(_environment(parts.settings), _log_file(state, "worker.log"))
+        github = {"webhook_secrets": (secret,), "github_url": info.url, "github_token": info.token}
+        settings = _settings(root, overrides, github)
+        await listeners.start(settings, state, server.client, stack, with_worker=False)
+        worker = WorkerProcess(_environment(settings), _log_file(state, "worker.log"))
         stack.push_async_callback(worker.stop)
         await worker.start()
         drive = await stack.enter_async_context(DriveClient(info.drive_url))
-        yield Stage(info, drive, sweeps_of(server.client, parts.settings, state), worker)
+        sweeps = sweeps_of(server.client, settings, state)
+        await _somebody_works(sweeps, worker)
+        yield Stage(info, drive, sweeps, worker)
+
+
+async def _somebody_works(sweeps: TemporalSweeps, worker: WorkerProcess) -> None:
+    """Another process: it has to be asked until it shows a pulse."""
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            while not (await sweeps.worker_life()).alive:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        words = worker.last_words()[-300:].strip() or "none"
+        raise OutOfReach(f"The worker did not start; its last words were: {words}") from None
 
 
 def _settings(root: Path, *layers: Mapping[str, object]) -> Settings:

@@ -80,7 +80,7 @@ class Story:
         )
 
     async def reviewed(self, number: int, *, ask: bool) -> SweepView:
-        """A human's turn: in the browser, or by Enter as the demo reviewer; without a terminal it approves by itself."""
+        """A human's turn, in the browser or by Enter. Without `ask` the demo reviewer approves at once."""
         page = f"{self.stage.info.page_url}/{self.repository}/pull/{number}"
         if ask:
             self.say(f"Review it in the browser: {page}", "bold")
