@@ -221,10 +221,12 @@ class FakeCodeHost(FakeGitHub):
         for pull in of_head:
             if ours.get(pull.number) == new.effect_key:
                 return pull, EffectState.DEDUPLICATED
-        for pull in self.open_of(new.branch):
-            if ours.get(pull.number) is None:
-                raise PolicyDenied(f"Close pull request {pull.number} of {pull.author}: it uses our branch.")
-            return pull, EffectState.ADOPTED
+        still_open = self.open_of(new.branch)
+        for pull in still_open:
+            if ours.get(pull.number) is not None:
+                return pull, EffectState.ADOPTED
+        if still_open:
+            raise PolicyDenied(f"Close pull request {still_open[0].number}: somebody else opened it for our branch.")
         return None, EffectState.CREATED
 
     def _marker(self, effect_key: str) -> str:
