@@ -1,0 +1,51 @@
+"""What the core needs from outside. Models in, models out, async; adapters implement these, tests fake them.
+
+Every method that writes looks before it acts, so calling it twice does the thing once. Only sweeper.errors are
+raised. Values here stay in memory (they may hold a secret or a path of this host); what enters the history is
+in sweeper.model.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sweeper.ports.agents import FixAgent, TaskFile
+from sweeper.ports.artifacts import Artifacts
+from sweeper.ports.code_host import CodeHost, LogAnswer, NewPull, OpenedPull, PullRef
+from sweeper.ports.sandbox import Sandbox, SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
+from sweeper.ports.sweeps import SweepRecord, Sweeps, SweepView, WorkerLife
+from sweeper.ports.workspaces import Workspaces
+
+__all__ = [
+    "Artifacts",
+    "CodeHost",
+    "FixAgent",
+    "LogAnswer",
+    "NewPull",
+    "OpenedPull",
+    "Ports",
+    "PullRef",
+    "Sandbox",
+    "SandboxFacts",
+    "SandboxLimits",
+    "SandboxResult",
+    "SandboxRun",
+    "SweepRecord",
+    "SweepView",
+    "Sweeps",
+    "TaskFile",
+    "WorkerLife",
+    "Workspaces",
+]
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What the activities of one process stand on, chosen once by the cli."""
+
+    code_host: CodeHost
+    workspaces: Workspaces
+    sandbox: Sandbox
+    agents: Mapping[str, FixAgent]
+    artifacts: Artifacts
+    author_name: str = "ci-sweeper[bot]"
+    author_email: str = "ci-sweeper[bot]@users.noreply.github.com"

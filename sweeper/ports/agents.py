@@ -1,0 +1,34 @@
+"""Agents that edit a workspace, and what they are told."""
+
+from datetime import timedelta
+from typing import Protocol
+
+from sweeper.model import CheckPlan, Diagnosis, FixReport, Verdict, Wire, Workspace
+from sweeper.model.proposal import ReviewComment
+
+
+class TaskFile(Wire):
+    """What an agent is told, as the JSON file that SWEEPER_TASK names. Logs in it are data, not instructions."""
+
+    sweep: str
+    attempt: int
+    repository: str
+    failing_sha: str
+    diagnosis: Diagnosis
+    excerpts: dict[str, str] = {}
+    check_plan: CheckPlan
+    previous_verdict: Verdict | None = None
+    review_comments: tuple[ReviewComment, ...] = ()
+
+
+class FixAgent(Protocol):
+    """Edits a workspace. What it says is a claim; what counts is the tree it leaves and the verifier's word."""
+
+    @property
+    def name(self) -> str:
+        """As configured in SWEEPER_AGENTS."""
+        ...
+
+    async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
+        """Try once. A failing agent is a report, not an error."""
+        ...

@@ -1,0 +1,102 @@
+"""GitHub as the core needs it: runs, logs, pull requests, reviews."""
+
+from typing import Protocol
+
+from sweeper.model import Effect, GitAccess, JobFacts, Proposal, RunFacts, RunRef, Strict, Wire, World
+
+
+class LogAnswer(Strict):
+    """A job's log, or the reason why there is none (a normal case: expired, runner lost)."""
+
+    text: bytes | None
+    missing: str | None = None
+
+
+class PullRef(Wire):
+    """A proposal of ours and the run it answers."""
+
+    run: RunRef
+    number: int
+    branch: str
+
+
+class NewPull(Strict):
+    """A pull request to open. The host signs `effect_key` into the body as a marker and finds it again by that."""
+
+    run: RunRef
+    branch: str
+    base: str
+    head_sha: str
+    title: str
+    body: str
+    patch_id: str
+    effect_key: str
+
+
+class OpenedPull(Wire):
+    """The pull request and how it came to be."""
+
+    proposal: Proposal
+    effect: Effect
+
+
+class CodeHost(Protocol):
+    """GitHub: runs, logs, pull requests, reviews. The truth about all of them.
+
+    Raises Transient, RateLimited, OutcomeUnknown (a write whose answer was lost), AuthBroken, NotFound, PolicyDenied,
+    Permanent. Writes look by natural key first: our open pull request of that head; our comment with that signed
+    marker; merged already; closed already.
+    """
+
+    @property
+    def api_url(self) -> str:
+        """Base URL of the REST face; part of a sweep's identity."""
+        ...
+
+    async def login(self) -> str:
+        """The login our writes appear under."""
+        ...
+
+    async def find_run(self, repository: str, run_id: int) -> RunFacts:
+        """The newest attempt of a run, by repository name. For manual triggers. Raises NotFound."""
+        ...
+
+    async def read_run(self, run: RunRef) -> RunFacts:
+        """The run attempt and its branch right now. Raises NotFound."""
+        ...
+
+    async def read_jobs(self, run: RunRef) -> tuple[JobFacts, ...]:
+        """All jobs of the attempt."""
+        ...
+
+    async def read_log(self, run: RunRef, job_id: int) -> LogAnswer:
+        """A job's log, at most 64 MiB; 404, 410 and empty are answers, not errors."""
+        ...
+
+    async def read_file(self, repository: str, path: str, commit: str) -> bytes | None:
+        """A file at a commit; None if it is not there."""
+        ...
+
+    async def read_world(self, pull: PullRef) -> World:
+        """The proposal, its reviews with each decisive reviewer's permission, its checks, both branch heads."""
+        ...
+
+    async def open_pull(self, new: NewPull) -> OpenedPull:
+        """Open it, or answer with our open one of that head (deduplicated by effect key, else adopted)."""
+        ...
+
+    async def comment(self, pull: PullRef, body: str, effect_key: str) -> Effect:
+        """Post once per effect key."""
+        ...
+
+    async def close_pull(self, pull: PullRef, effect_key: str) -> Effect:
+        """Close it if it is ours and open."""
+        ...
+
+    async def merge_pull(self, pull: PullRef, head_sha: str, effect_key: str) -> Effect:
+        """Merge exactly `head_sha`. Raises MergeRefused (405, 409): not now."""
+        ...
+
+    async def git_access(self, repository: str) -> GitAccess:
+        """URL and short-lived credential for git over HTTP."""
+        ...

@@ -1,0 +1,67 @@
+"""Running foreign code where it can do no harm."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from sweeper.model import Strict
+
+
+class SandboxLimits(Strict):
+    """Bounds of one command and all it starts."""
+
+    seconds: float = 900.0
+    memory_bytes: int = 4 << 30
+    processes: int = 512
+    file_bytes: int = 1 << 30
+    output_bytes: int = 256 << 20
+
+
+class SandboxRun(Strict):
+    """A command in a workspace. `files` appear read-only under `/sweeper/<name>` inside."""
+
+    workspace: str
+    argv: tuple[str, ...]
+    working_directory: str = "."
+    env: Mapping[str, str] = {}
+    files: Mapping[str, bytes] = {}
+    limits: SandboxLimits = SandboxLimits()
+
+
+class SandboxResult(Strict):
+    """How it ended. `output` keeps head and tail with the cut marked; `limit` names the limit that ended it."""
+
+    exit_code: int | None
+    seconds: float
+    output: bytes
+    limit: str | None = None
+
+
+class SandboxFacts(Strict):
+    """What the probe found. `problem` None: usable; else one sentence naming the cause and the remedy."""
+
+    name: str
+    version: str = ""
+    path: str = ""
+    held: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+class Sandbox(Protocol):
+    """Runs a command that sees its workspace, /usr and the tools: no network, no secret, never host uid 0."""
+
+    @property
+    def search_path(self) -> tuple[str, ...]:
+        """Directories where programs are looked for inside."""
+        ...
+
+    def owner(self) -> tuple[int, int] | None:
+        """Host uid and gid that a workspace has to belong to; None: the worker's own."""
+        ...
+
+    async def probe(self) -> SandboxFacts:
+        """Run a real probe once; the answer is kept."""
+        ...
+
+    async def run(self, run: SandboxRun) -> SandboxResult:
+        """Run to the end or a limit; on return or cancellation no process of it is alive. Raises MissingTool."""
+        ...

@@ -1,0 +1,65 @@
+"""The durable sweeps, as triggers and commands need them."""
+
+from typing import Protocol
+
+from sweeper.model import Checkpoint, Instant, Strict, SweepInput, SweepState
+
+
+class SweepView(Strict):
+    """A sweep as its checkpoint and the service show it. `stuck` is a sentence when it cannot go on by itself."""
+
+    id: str
+    checkpoint: Checkpoint
+    started_at: Instant
+    is_open: bool
+    stuck: str | None = None
+
+
+class SweepRecord(Strict):
+    """All that is known of one sweep."""
+
+    view: SweepView
+    state: SweepState
+
+
+class WorkerLife(Strict):
+    """Whether some worker is alive, and since when it is or is not."""
+
+    alive: bool
+    since: Instant | None = None
+
+
+class Sweeps(Protocol):
+    """The durable sweeps. All reads are answered without a worker. Raises OutOfReach when Temporal is away."""
+
+    async def start(self, workflow_id: str, sweep: SweepInput) -> bool:
+        """True: started now. False: it exists, running or ended (nothing was added to it)."""
+        ...
+
+    async def is_open(self, workflow_id: str) -> bool | None:
+        """None: never heard of it."""
+        ...
+
+    async def ring(self, workflow_id: str) -> bool:
+        """Make an open sweep look at the world; False if there is none. At most one ring is pending per sweep."""
+        ...
+
+    async def cancel(self, workflow_id: str, reason: str) -> bool:
+        """Ask an open sweep to clean up and end; False if there is none."""
+        ...
+
+    async def open_for_target(self, target: str) -> tuple[str, ...]:
+        """Ids of open sweeps for a target."""
+        ...
+
+    async def list(self, limit: int = 100) -> tuple[SweepView, ...]:
+        """Newest first."""
+        ...
+
+    async def show(self, workflow_id: str) -> SweepRecord:
+        """Raises NotFound."""
+        ...
+
+    async def worker_life(self) -> WorkerLife:
+        """Is anybody working?"""
+        ...

@@ -1,0 +1,67 @@
+"""Mirrors, worktrees and git over the network, on one host."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sweeper.model import CommitMeta, Effect, GitAccess, Patch, Workspace
+
+
+class Workspaces(Protocol):
+    """Mirrors and worktrees on this host's disk. The state of an attempt is a commit; directories are thrown away.
+
+    Raises Transient, OutcomeUnknown, Permanent, AuthBroken, MissingTool. What lies in a workspace is hostile.
+    """
+
+    @property
+    def host(self) -> str:
+        """Stable id of this host's state directory; names its task queue."""
+        ...
+
+    async def fetch(self, repository_id: int, commits: Sequence[str], access: GitAccess) -> None:
+        """Have these exact commits in the mirror. Twice is a no-op."""
+        ...
+
+    async def create(self, repository_id: int, name: str, commit: str) -> Workspace:
+        """A fresh checkout under that name; one left over from an earlier try is destroyed first."""
+        ...
+
+    async def snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
+        """Commit the tree as it lies there on top of its commit and record it at `ref` (compare-and-set).
+
+        None if nothing changed. Raises PolicyDenied naming the path of a FIFO, socket, device or nested repository.
+        """
+        ...
+
+    async def recorded(self, repository_id: int, ref: str) -> Patch | None:
+        """What an earlier snapshot recorded at `ref`."""
+        ...
+
+    async def diff(self, repository_id: int, parent: str, commit: str) -> bytes:
+        """Unified diff, binary-safe, no external drivers."""
+        ...
+
+    async def merge(self, repository_id: int, ours: str, theirs: str) -> str | None:
+        """Commit id of the merge of two commits, the same each time; None on conflict."""
+        ...
+
+    async def push(
+        self,
+        repository_id: int,
+        branch: str,
+        commit: str,
+        expected: str | None,
+        access: GitAccess,
+        effect_key: str,
+    ) -> Effect:
+        """Put `branch` at `commit` if it is at `expected` (None: absent) or already there. Raises Stale otherwise."""
+        ...
+
+    async def delete_branch(
+        self, repository_id: int, branch: str, ours: str, access: GitAccess, effect_key: str
+    ) -> Effect:
+        """Delete `branch` if it is still at `ours`; gone or moved on is `skipped`."""
+        ...
+
+    async def discard(self, repository_id: int, sweep: str) -> None:
+        """Remove every workspace and ref of a sweep (names `<sweep>` and `<sweep>.*`). Twice is a no-op."""
+        ...
