@@ -4,12 +4,11 @@ Tests say what people and CI do (`github`), let time pass (`sleep`), and look at
 """
 
 import asyncio
-import contextlib
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from temporalio.api.common.v1 import WorkflowExecution
@@ -24,11 +23,11 @@ from sweeper.model import (
     Checkpoint,
     Effect,
     EffectState,
+    FixReport,
     GitAccess,
     Limits,
     MergeMode,
     Outcome,
-    Review,
     ReviewState,
     RunRef,
     Step,
@@ -40,8 +39,8 @@ from sweeper.model import (
     TriggerSource,
     Workspace,
 )
-from sweeper.ports import Ports, SandboxRun
-from sweeper.worker import TASK_QUEUE, build_workers, run_workers
+from sweeper.ports import FixAgent, Ports, SandboxRun, TaskFile
+from sweeper.worker import TASK_QUEUE, build_workers
 from sweeper.workflows.progress import MEMO
 from sweeper.workflows.sweep import SweepWorkflow
 from tests.support.agents import Edit, ScriptedAgent, Turn
@@ -60,6 +59,7 @@ PATIENCE = 30.0
 SETTINGS = SweepSettings(
     agents=("scripted",),
     merge_mode=MergeMode.MERGE,
+    poll_interval=timedelta(hours=3),
     checks_grace=timedelta(0),
     limits=Limits(files=3, lines=20),
     timeouts=Timeouts(heartbeat=timedelta(seconds=1), retry_first=timedelta(milliseconds=10), tries=5),
@@ -88,10 +88,13 @@ class LinkedWorkspaces(FakeWorkspaces):
         super().__init__(host=host)
         self._github = github
         self.branches = {github.repository_id: github.branches}
+        self.before_push: Callable[[], Awaitable[None]] | None = None
 
     async def push(
         self, repository_id: int, branch: str, commit: str, expected: str | None, access: GitAccess, effect_key: str
     ) -> Effect:
+        if self.before_push is not None:
+            await self.before_push()
         effect = await super().push(repository_id, branch, commit, expected, access, effect_key)
         self._github.set_branch_head(branch, commit)
         return effect
@@ -103,6 +106,23 @@ class LinkedWorkspaces(FakeWorkspaces):
         if effect.state is EffectState.CREATED:
             self._github.delete_branch(branch, "ci-sweeper[bot]")
         return effect
+
+
+class BusyAgent:
+    """An agent that never ends by itself."""
+
+    name = "scripted"
+
+    def __init__(self) -> None:
+        self.started, self.stopped = asyncio.Event(), asyncio.Event()
+
+    async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
+        self.started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.stopped.set()
+        raise AssertionError("unreachable")
 
 
 def edit(files: Mapping[str, str | None]) -> Callable[[FakeWorkspaces], Edit]:
@@ -137,12 +157,14 @@ class Scene:
     sandbox: FakeSandbox = field(default_factory=FakeSandbox)
     artifacts: MemoryArtifacts = field(default_factory=MemoryArtifacts)
     agent: ScriptedAgent = field(default_factory=lambda: ScriptedAgent([Turn()]))
+    agents: dict[str, FixAgent] = field(default_factory=dict)
     workspaces: LinkedWorkspaces = field(init=False)
     run: RunRef = field(init=False)
     handle: WorkflowHandle[SweepWorkflow, SweepResult] = field(init=False)
 
     def __post_init__(self) -> None:
         self.workspaces = LinkedWorkspaces(self.github)
+        self.agents[self.agent.name] = self.agent
         self.github.set_permission("ann", "write")
         self.github.set_file(".github/workflows/ci.yml", WORKFLOW_FILE)
         self.push("main", RED)
@@ -153,8 +175,7 @@ class Scene:
     @property
     def ports(self) -> Ports:
         """All fakes together."""
-        agents = {"scripted": self.agent}
-        return Ports(self.github, self.workspaces, self.sandbox, agents, self.artifacts)
+        return Ports(self.github, self.workspaces, self.sandbox, self.agents, self.artifacts)
 
     @property
     def workflow_id(self) -> str:
@@ -186,9 +207,14 @@ class Scene:
         """What the agent edits in its first, second, ... try; the last one again and again."""
         self.agent.turns = [Turn(edit=change(self.workspaces)) for change in edits]
 
-    def review(self, state: ReviewState, user: str = "ann", **said: str) -> int:
-        """A word on the proposal's head, or on `commit_id`."""
-        return self.github.review(self.pull.number, user, state, **said)
+    def run_ends(self, conclusion: str) -> None:
+        """CI's word on the run attempt, also if it had another one before."""
+        attempts = self.github.runs[self.run.run_id]
+        attempts[0] = replace(attempts[0], conclusion=conclusion)
+
+    def review(self, state: ReviewState, user: str = "ann") -> int:
+        """A word on the proposal's head."""
+        return self.github.review(self.pull.number, user, state)
 
     async def start(self, **settings: object) -> None:
         """The trigger."""
@@ -222,8 +248,7 @@ class Scene:
     async def search_attributes(self) -> dict[str, object]:
         """By name; those that are not set are left out."""
         fields = (await self.info()).search_attributes.indexed_fields
-        values = {name: json.loads(payload.data) for name, payload in fields.items()}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: json.loads(payload.data) for name, payload in fields.items() if payload.data}
 
     async def info(self) -> WorkflowExecutionInfo:
         """Raw, because this server keeps an unset search attribute as null, which the client cannot decode."""
@@ -287,11 +312,6 @@ class Scene:
         return Reply(0, b"1 passed\n") if passes else Reply(1, b"E   assert 41 == 42\n1 failed\n")
 
 
-def approvals(scene: Scene) -> list[Review]:
-    """The proposal's reviews so far."""
-    return [review for review in scene.pull.reviews if review.state is ReviewState.APPROVED]
-
-
 @asynccontextmanager
 async def sweep_scene() -> AsyncIterator[Scene]:
     """A scene with its server and workers running."""
@@ -304,10 +324,7 @@ async def sweep_scene() -> AsyncIterator[Scene]:
 @asynccontextmanager
 async def working(scene: Scene) -> AsyncIterator[None]:
     """Workers of the scene's host, while this lasts."""
-    task = asyncio.create_task(run_workers(build_workers(scene.env.client, scene.ports)))
-    try:
+    async with AsyncExitStack() as stack:
+        for worker in build_workers(scene.env.client, scene.ports):
+            await stack.enter_async_context(worker)
         yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task

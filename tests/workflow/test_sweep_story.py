@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from temporalio import activity
 
 from sweeper.errors import MergeRefused, OutcomeUnknown, Permanent, RateLimited, Transient
 from sweeper.model import (
@@ -27,6 +28,7 @@ from tests.support.scene import (
     FIXES_MORE,
     MISSES,
     SETTINGS,
+    BusyAgent,
     Scene,
     edit,
 )
@@ -302,22 +304,12 @@ async def test_a_deleted_target_closes_the_proposal(scene: Scene) -> None:
 
 
 async def test_cancel_while_the_agent_works_ends_it_and_leaves_nothing(scene: Scene) -> None:
-    started, ended = asyncio.Event(), asyncio.Event()
-
-    async def work(*_: object) -> None:
-        started.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
-    scene.agent.fix = work  # type: ignore[method-assign, assignment]
+    scene.agents["scripted"] = agent = BusyAgent()
     await scene.start()
-    await asyncio.wait_for(started.wait(), 20)
+    await asyncio.wait_for(agent.started.wait(), 20)
     await scene.cancel("not wanted")
-    result = await scene.ends(Outcome.CANCELLED)
-    assert result.reason == "not wanted"
-    assert ended.is_set()
+    assert (await scene.ends(Outcome.CANCELLED)).reason == "not wanted"
+    assert agent.stopped.is_set()
     assert scene.github.pulls == {}
 
 
@@ -478,7 +470,9 @@ async def test_continue_as_new_keeps_everything(scene: Scene) -> None:
     await _until_review(scene, timeouts=timeouts, merge_mode=MergeMode.HAND_OVER)
     scene.review(ReviewState.CHANGES_REQUESTED)
     await scene.ring()
-    before = await scene.until(lambda told: told.current_step is Step.AWAIT_REVIEW and told.proposal is not None)
+    before = await scene.until(
+        lambda told: told.current_step is Step.AWAIT_REVIEW and told.budget.attempts_remaining == 1
+    )
     await scene.sleep(DAY)
     scene.review(ReviewState.APPROVED)
     await scene.looks_again()
@@ -531,8 +525,7 @@ async def test_a_run_that_is_green_later_is_flaky(scene: Scene) -> None:
 
 async def test_a_run_that_is_green_before_the_proposal_is_not_proposed_for(scene: Scene) -> None:
     def fix_while_a_rerun_passes(workspace: Workspace) -> None:
-        attempts = scene.github.runs[scene.run.run_id]
-        attempts[0] = attempts[0].again("success", attempts[0].jobs)
+        scene.run_ends("success")
         FIXES(scene.workspaces)(workspace)
 
     scene.agent.turns = [Turn(edit=fix_while_a_rerun_passes)]
@@ -564,9 +557,8 @@ async def test_a_run_that_still_goes_on_is_waited_for(scene: Scene) -> None:
     await scene.start()
     told = await scene.waits_for("the run to end")
     assert told.current_step is Step.ADMIT
-    attempts = scene.github.runs[scene.run.run_id]
-    attempts[0] = attempts[0].again("failure", attempts[0].jobs)
-    await scene.sleep(timedelta(hours=1))
+    scene.run_ends("failure")
+    await scene.sleep(timedelta(hours=4))
     await scene.waits_for("review")
     await scene.cancel()
     await scene.ends(Outcome.CANCELLED)
@@ -615,41 +607,34 @@ async def test_memo_and_search_attributes_show_step_and_wait(scene: Scene) -> No
     assert "WaitingUntil" not in shown
 
 
-async def test_a_pending_write_is_shown_before_it_is_sent(scene: Scene) -> None:
-    shown: list[object] = []
+async def test_a_pending_write_is_shown_before_it_is_confirmed(scene: Scene) -> None:
     may_push = asyncio.Event()
-    push = scene.workspaces.push
 
-    async def slow_push(*args: object) -> object:
+    async def hold() -> None:
         await may_push.wait()
-        return await push(*args)  # type: ignore[arg-type]
 
-    scene.workspaces.push = slow_push  # type: ignore[method-assign, assignment]
+    scene.workspaces.before_push = hold
     await scene.start()
-    told = await scene.until(lambda told: told.pending_action is not None)
-    assert told.pending_action is not None
-    shown.append(told.pending_action.tool)
+    pending = (await scene.until(lambda told: told.pending_action is not None)).pending_action
+    assert pending is not None
+    assert (pending.tool, pending.idempotency_key) == ("push_branch", f"{scene.workflow_id}/propose/1")
     may_push.set()
-    told = await scene.waits_for("review")
-    assert (shown, told.pending_action) == (["push_branch"], None)
+    assert (await scene.waits_for("review")).pending_action is None
     await scene.cancel()
     await scene.ends(Outcome.CANCELLED)
 
 
 async def test_cancel_while_a_push_is_under_way_waits_for_its_answer_and_takes_it_back(scene: Scene) -> None:
-    pushing, may_push = asyncio.Event(), asyncio.Event()
-    push = scene.workspaces.push
+    pushing = asyncio.Event()
 
-    async def slow_push(*args: object) -> object:
+    async def hold_until_cancelled() -> None:
         pushing.set()
-        await may_push.wait()
-        return await push(*args)  # type: ignore[arg-type]
+        await activity.wait_for_cancelled()
 
-    scene.workspaces.push = slow_push  # type: ignore[method-assign, assignment]
+    scene.workspaces.before_push = hold_until_cancelled
     await scene.start()
     await asyncio.wait_for(pushing.wait(), 20)
     await scene.cancel("stop")
-    may_push.set()
     result = await scene.ends(Outcome.CANCELLED)
     assert _effects(result) == [("branch.push", EffectState.CREATED), ("branch.delete", EffectState.CREATED)]
     assert scene.github.pulls == {}
