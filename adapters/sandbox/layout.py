@@ -14,7 +14,8 @@ FILES_AT = "/sweeper"
 WORK_AT = "/sweeper/work"
 """The workspace, under a name of ours: a tool's own path on the host can never lie below it by chance, as it could
 below /work or /workspace."""
-HOME_AT = "/tmp/home"  # noqa: S108  a path inside the sandbox's own tmpfs
+TMP_AT = "/tmp"  # noqa: S108  the sandbox's own, not the host's
+HOME_AT = f"{TMP_AT}/home"
 
 TMP_BYTES = 1 << 30
 SHM_BYTES = 256 << 20
@@ -81,15 +82,17 @@ def synthetic_etc(identity: Identity) -> dict[str, bytes]:
     }
 
 
-def environment(search_path: Sequence[str], asked: Mapping[str, str]) -> dict[str, str]:
-    """A plain one, with what the run asks for on top. Byte code goes to /tmp, not into the tree under test."""
+def environment(
+    search_path: Sequence[str], asked: Mapping[str, str], tmp: str = TMP_AT, home: str = HOME_AT
+) -> dict[str, str]:
+    """A plain one, with what the run asks for on top. Byte code goes to `tmp`, not into the tree under test."""
     return {
         "PATH": ":".join(search_path),
-        "HOME": HOME_AT,
-        "TMPDIR": "/tmp",  # noqa: S108
+        "HOME": home,
+        "TMPDIR": tmp,
         "USER": "sweeper",
         "LANG": "C.UTF-8",
-        "PYTHONPYCACHEPREFIX": "/tmp/pycache",  # noqa: S108
+        "PYTHONPYCACHEPREFIX": f"{tmp}/pycache",
         **asked,
     }
 
@@ -127,7 +130,7 @@ def root_filesystem(mounts: Sequence[Mount], data: Sequence[Data]) -> list[str]:
         arguments += ["--ro-bind-try", path, path]
     arguments += ["--proc", "/proc", "--dev", "/dev"]
     arguments += ["--size", str(SHM_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]  # noqa: S108
-    arguments += ["--size", str(TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp", "--dir", HOME_AT]  # noqa: S108
+    arguments += ["--size", str(TMP_BYTES), "--perms", "1777", "--tmpfs", TMP_AT, "--dir", HOME_AT]
     for mount in mounts:
         arguments += ["--bind" if mount.writable else "--ro-bind", mount.source, mount.target]
     for item in data:

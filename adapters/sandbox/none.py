@@ -20,6 +20,7 @@ from adapters.sandbox import layout
 from adapters.sandbox.output import CappedOutput, drain
 from adapters.sandbox.pipes import Inlet, finish, to_the_end
 from adapters.sandbox.tools import SYSTEM_PATH
+from sweeper.errors import BadInput
 from sweeper.ports import SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
 
 NAME = "none"
@@ -69,14 +70,17 @@ class Unsandboxed:
         except (FileNotFoundError, PermissionError) as error:
             said = f"{error.filename}: {error.strerror}\n".encode()
             return SandboxResult(exit_code=layout.NO_PROGRAM_EXIT, seconds=0.0, output=said)
+        except OSError as error:
+            raise BadInput("The command and its environment are too long; put the script into a file") from error
         seconds = time.monotonic() - started
         return SandboxResult(exit_code=code, seconds=seconds, output=output.bytes(), limit=group.ended_by)
 
     def _start(self, run: SandboxRun, place: Path, directory: Path) -> Start:
-        home = place / "home"
-        home.mkdir()
+        tmp, home = place / "tmp", place / "home"
+        for own in (tmp, home):
+            own.mkdir()
         asked = {name: _moved(value, place) for name, value in run.env.items()}
-        env = {**layout.environment(self.search_path, asked), "HOME": asked.get("HOME", str(home))}
+        env = layout.environment(self.search_path, asked, str(tmp), str(home))
 
         async def start(output: int) -> asyncio.subprocess.Process:
             return await asyncio.create_subprocess_exec(

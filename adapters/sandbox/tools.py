@@ -4,6 +4,7 @@ A directory is shown read-only, at its own path, because scripts and links name 
 What holds more than programs (the home directory, anything above it, the state directory) is never shown.
 """
 
+import contextlib
 import os
 import stat
 import sys
@@ -110,6 +111,11 @@ class _Finder:
 
     def take(self, entry: str) -> bool:
         """Show what an entry of PATH needs; False if the entry is of no use inside or may not be shown."""
+        with contextlib.suppress(OSError):
+            return self._take(entry)
+        return False
+
+    def _take(self, entry: str) -> bool:
         directory = Path(entry)
         if not directory.is_absolute() or not directory.is_dir() or directory.name == "shims":
             return False  # shims of pyenv, asdf and mise ask their manager, which is not there inside
@@ -127,13 +133,16 @@ class _Finder:
         """Show an installation whole, with the interpreter a virtual environment links to."""
         if is_system(prefix) or not self._show(prefix):
             return
-        for hop in _hops(prefix / "bin" / "python3"):
-            self._show_file(hop)
+        self._follow(prefix / "bin" / "python3")
 
     def follow_links(self, directory: Path) -> None:
         """Show the installations that links in a directory of programs lead to."""
         links = (Path(item.path) for item in sorted(os.scandir(directory), key=_name) if item.is_symlink())
         for _, link in zip(range(_MAX_LINKS), links, strict=False):
+            self._follow(link)
+
+    def _follow(self, link: Path) -> None:
+        with contextlib.suppress(OSError):  # what we cannot read is of no use inside either
             for hop in _hops(link):
                 self._show_file(hop)
 

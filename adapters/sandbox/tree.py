@@ -7,6 +7,7 @@ before that, so its return is not waited for alone.
 
 import asyncio
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ from types import TracebackType
 
 from adapters.sandbox.layout import Control
 from adapters.sandbox.pipes import Gate, Inlet, finish, to_the_end
-from sweeper.errors import Bug
+from sweeper.errors import BadInput, Bug, MissingTool
 
 _SETUP_SECONDS = 20.0
 _GRACE_SECONDS = 10.0
@@ -65,17 +66,22 @@ class Tree:
     async def _start(self) -> None:
         control = Control(status=self._status.descriptor, gate=self._gate.descriptor)
         output = self._output.descriptor
-        self._process = await asyncio.create_subprocess_exec(
-            *self._command_line(control),
-            stdin=control.gate,
-            stdout=output,
-            stderr=output,
-            env={},
-            cwd="/",
-            umask=0o022,
-            pass_fds=(control.status, control.gate, *self._descriptors),
-            start_new_session=True,
-        )
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command_line(control),
+                stdin=control.gate,
+                stdout=output,
+                stderr=output,
+                env={},
+                cwd="/",
+                umask=0o022,
+                pass_fds=(control.status, control.gate, *self._descriptors),
+                start_new_session=True,
+            )
+        except OSError as error:
+            if error.errno == errno.E2BIG:
+                raise BadInput("The command and its environment are too long; put the script into a file") from error
+            raise MissingTool(f"bubblewrap could not be started ({error}); install it again") from error
         self._gate.handed_on()
         await self._status.listen()
         await self._output.listen()
