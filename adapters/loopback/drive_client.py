@@ -110,6 +110,18 @@ class DriveClient:
         """Send a repository_dispatch; the answer is the event's guid."""
         return (await self._call("POST", "/dispatches", new, answers.Dispatched)).guid
 
+    async def protect(self, new: requests.Protect) -> None:
+        """Set the rules of a branch."""
+        await self._call("POST", "/protection", new, answers.Done)
+
+    async def end_queue(self, asked: requests.EndQueue) -> None:
+        """End a queued merge."""
+        await self._call("POST", "/queue", asked, answers.Done)
+
+    async def installation(self, asked: requests.ChangeInstallation) -> None:
+        """Suspend the installation, take it away or give it back."""
+        await self._call("POST", "/installation", asked, answers.Done)
+
     async def faults(self, *rules: requests.FaultRule) -> None:
         """Replace all fault rules; none clears them and lets held answers go."""
         body = ",".join(rule.model_dump_json(exclude_unset=True) for rule in rules)

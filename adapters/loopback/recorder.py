@@ -35,6 +35,7 @@ class Recorder:
         self._app = app
         self._hub = hub
         self._takes_turns = takes_turns
+        self._before_last_write = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one call."""
@@ -43,7 +44,8 @@ class Recorder:
         rule = self._hub.faults.pick(call.method, call.path, call.query)
         answer = await self._before(rule, call) if rule and rule.when == "before" else None
         if answer is None:
-            answer = await self._perform(call)
+            stale = rule is not None and rule.kind == "stale_read"
+            answer = await (self._perform_stale(call) if stale else self._perform(call))
             if rule and rule.when == "after":
                 answer = spoilt(rule) or answer
         self._write(call, 0 if rule and rule.kind in ("reset", "truncate") else answer.status, rule)
@@ -58,7 +60,15 @@ class Recorder:
             await asyncio.sleep(rule.seconds)
         return Answer() if rule.kind in ("reset", "truncate") else spoilt(rule)
 
+    async def _perform_stale(self, call: "_Call") -> Answer:
+        """A read that lags behind, as GitHub's lists do: it sees the world before the last write."""
+        if call.method != "GET" or not (self._takes_turns and self._before_last_write):
+            return await self._perform(call)
+        async with self._hub.store.as_of(self._before_last_write):
+            return await catch(self._app, call.scope, call.body)
+
     async def _perform(self, call: "_Call") -> Answer:
+        before = self._hub.store.snapshot()
         if self._takes_turns:
             answer = await in_turn(self._hub, self._app, call.scope, call.body)
         else:
@@ -66,6 +76,8 @@ class Recorder:
             self._hub.wake()
         if answer.status >= 400:
             call.notes.effects.clear()
+        if call.notes.effects:
+            self._before_last_write = before
         return answer
 
     def _write(self, call: "_Call", status: int, rule: FaultRule | None) -> None:

@@ -3,10 +3,11 @@
 from dataclasses import dataclass, field
 
 from adapters.loopback.core.refusals import Refused, not_found
-from adapters.loopback.core.state import Annotation, CheckRun, Repo, Status, User
+from adapters.loopback.core.run_state import Annotation, CheckRun, Status
+from adapters.loopback.core.state import Repo, User
 from adapters.loopback.hooks import events
 from adapters.loopback.hub import Hub
-from adapters.loopback.shapes import runs
+from adapters.loopback.shapes import checks as shapes
 
 MAX_ANNOTATIONS = 50
 MAX_TEXT = 65_535
@@ -77,34 +78,34 @@ def _apply(hub: Hub, check: CheckRun, edit: CheckEdit) -> None:
 
 
 def _tell(hub: Hub, repo: Repo, check: CheckRun, action: str, actor: User) -> None:
-    events.check_run(hub, repo, runs.check_of_app(hub.view(), repo, check), action, actor)
+    events.check_run(hub, repo, shapes.check_of_app(hub.view(), repo, check), action, actor)
 
 
-def checks_of(hub: Hub, repo: Repo, sha: str) -> list[runs.Check]:
+def checks_of(hub: Hub, repo: Repo, sha: str) -> list[shapes.Check]:
     """All check runs of a commit: of apps, and of the latest attempts of its runs."""
     view = hub.view()
     found = [
-        runs.check_of_job(view, repo, run, job)
+        shapes.check_of_job(view, repo, run, job)
         for run in repo.runs.values()
         if run.head_sha == sha
         for job in run.latest.jobs
     ]
-    return found + [runs.check_of_app(view, repo, check) for check in repo.checks.values() if check.head_sha == sha]
+    return found + [shapes.check_of_app(view, repo, check) for check in repo.checks.values() if check.head_sha == sha]
 
 
-def check_numbered(hub: Hub, repo: Repo, check_id: int) -> runs.Check:
+def check_numbered(hub: Hub, repo: Repo, check_id: int) -> shapes.Check:
     """A check run of an app or of a job, in any attempt. Raises Refused 404."""
     if check_id in repo.checks:
-        return runs.check_of_app(hub.view(), repo, repo.checks[check_id])
+        return shapes.check_of_app(hub.view(), repo, repo.checks[check_id])
     for run in repo.runs.values():
         for attempt in run.attempts:
             for job in attempt.jobs:
                 if job.id == check_id:
-                    return runs.check_of_job(hub.view(), repo, run, job)
+                    return shapes.check_of_job(hub.view(), repo, run, job)
     raise not_found()
 
 
 def set_status(hub: Hub, repo: Repo, new: Status, actor: User) -> None:
     """Add a commit status; the newest of a context counts."""
     repo.statuses.append(new)
-    events.status(hub, repo, runs.status(hub.view(), repo, new), new.sha, actor)
+    events.status(hub, repo, shapes.status(hub.view(), repo, new), new.sha, actor)

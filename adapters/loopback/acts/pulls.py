@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from adapters.loopback.acts import pushes, trial
 from adapters.loopback.core.lookup import label_of_head, user_named
+from adapters.loopback.core.pull_state import Pull
 from adapters.loopback.core.refusals import Refused, custom, invalid
-from adapters.loopback.core.state import Pull, Repo, User
+from adapters.loopback.core.state import Repo, User
 from adapters.loopback.hooks import events
 from adapters.loopback.hub import Hub
 from adapters.loopback.shapes.view import Json

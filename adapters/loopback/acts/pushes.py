@@ -2,7 +2,8 @@
 
 from adapters.loopback.acts import trial
 from adapters.loopback.core.bare import ZERO, Bare, Commit
-from adapters.loopback.core.state import Pull, Repo, User
+from adapters.loopback.core.pull_state import Pull
+from adapters.loopback.core.state import Repo, User
 from adapters.loopback.hooks import events
 from adapters.loopback.hooks.events import RefChange
 from adapters.loopback.hub import Hub

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from adapters.loopback.core.pull_state import Comment, Label, Review, ReviewComment
 from adapters.loopback.core.refusals import Refused, not_found
-from adapters.loopback.core.state import Comment, Label, Review, ReviewComment, User
+from adapters.loopback.core.state import User
 from adapters.loopback.hooks import events
 from adapters.loopback.hooks.events import OnPull
 from adapters.loopback.hub import Hub
-from adapters.loopback.shapes.pulls import REACTIONS, label
+from adapters.loopback.shapes.pulls import label
+from adapters.loopback.shapes.talk import REACTIONS
 from adapters.loopback.shapes.view import Json
 
 _OWN = {"APPROVED": "Can not approve your own pull request", "CHANGES_REQUESTED":

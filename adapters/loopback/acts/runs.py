@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 from adapters.loopback.core.bare import Commit
 from adapters.loopback.core.refusals import Refused
-from adapters.loopback.core.state import Attempt, HeadCommit, Job, Repo, Run, User, Workflow
+from adapters.loopback.core.run_state import Attempt, HeadCommit, Job, Run, Workflow
+from adapters.loopback.core.state import Repo, User
 from adapters.loopback.hooks import events
 from adapters.loopback.hooks.events import OfRun
 from adapters.loopback.hub import Hub
-from adapters.loopback.shapes.runs import check_of_job
+from adapters.loopback.shapes.checks import check_of_job
 
 _NAME = re.compile(r"^name:\s*['\"]?(.+?)['\"]?\s*$", re.MULTILINE)
 

@@ -2,7 +2,8 @@
 
 from adapters.loopback.core.bare import ZERO, CommitText
 from adapters.loopback.core.diffs import diff
-from adapters.loopback.core.state import DiffSize, Pull, Repo
+from adapters.loopback.core.pull_state import DiffSize, Pull
+from adapters.loopback.core.state import Repo
 from adapters.loopback.hub import Hub
 
 

@@ -1,7 +1,9 @@
 """Finding things in the state document, and what a person may do."""
 
+from adapters.loopback.core.pull_state import Comment, Pull, Review
 from adapters.loopback.core.refusals import Moved, not_found
-from adapters.loopback.core.state import Comment, Permission, Pull, Repo, Review, Run, State, User
+from adapters.loopback.core.run_state import Run
+from adapters.loopback.core.state import Permission, Repo, State, User
 
 _RANK = list(Permission)
 

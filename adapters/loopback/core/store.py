@@ -73,6 +73,21 @@ class Store:
         async with self._lock:
             yield self.state
 
+    def snapshot(self) -> str:
+        """The document as it was saved last."""
+        return self._saved
+
+    @asynccontextmanager
+    async def as_of(self, snapshot: str) -> AsyncIterator[None]:
+        """Reading calls inside see an older document."""
+        async with self._lock:
+            present = self.state
+            self.state = State.model_validate_json(snapshot)
+            try:
+                yield
+            finally:
+                self.state = present
+
     def _restore(self) -> None:
         if self._saved and self.state.model_dump_json() != self._saved:
             self.state = State.model_validate_json(self._saved)

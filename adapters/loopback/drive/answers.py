@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from adapters.loopback.core.state import EPOCH
+from adapters.loopback.core.record import EPOCH
 from sweeper.model import Strict
 
 

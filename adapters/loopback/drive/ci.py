@@ -5,7 +5,8 @@ from adapters.loopback.acts.people import known_or_new
 from adapters.loopback.acts.repos import commit_named, fork_of
 from adapters.loopback.core.lookup import pull_numbered
 from adapters.loopback.core.refusals import Refused
-from adapters.loopback.core.state import Annotation, Attempt, Job, Repo, Run, Step
+from adapters.loopback.core.run_state import Annotation, Attempt, Job, Run, Step
+from adapters.loopback.core.state import Repo
 from adapters.loopback.drive.answers import JobMade, RunMade
 from adapters.loopback.drive.requests import NewJob, NewRun
 from adapters.loopback.hooks.events import OfRun

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue
 
-from adapters.loopback.core.state import Annotation, HookMode, Permission
+from adapters.loopback.core.run_state import Annotation
+from adapters.loopback.core.state import HookMode, Permission
 from sweeper.model import Strict
 from sweeper.model.base import Instant
 

@@ -2,7 +2,8 @@
 
 from adapters.loopback.acts.checks import checks_of
 from adapters.loopback.core.lookup import comments_on
-from adapters.loopback.core.state import Pull, Repo
+from adapters.loopback.core.pull_state import Pull
+from adapters.loopback.core.state import Repo
 from adapters.loopback.drive.answers import (
     CheckSeen,
     CommentSeen,
@@ -15,7 +16,8 @@ from adapters.loopback.drive.answers import (
     WorldView,
 )
 from adapters.loopback.hub import Hub
-from adapters.loopback.shapes.runs import latest_statuses, status_of
+from adapters.loopback.shapes.checks import latest_statuses
+from adapters.loopback.shapes.runs import status_of
 
 
 async def world(hub: Hub) -> WorldView:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from adapters.loopback.core.bare import ZERO, Commit
-from adapters.loopback.core.state import Attempt, Comment, Job, Pull, Repo, Review, Run, User
+from adapters.loopback.core.pull_state import Comment, Pull, Review
+from adapters.loopback.core.run_state import Attempt, Job, Run
+from adapters.loopback.core.state import Repo, User
 from adapters.loopback.hooks.outbox import Event
 from adapters.loopback.hub import Hub
-from adapters.loopback.shapes import people, pulls, repos, runs
+from adapters.loopback.shapes import checks, people, pulls, repos, runs, talk
 from adapters.loopback.shapes.people import user
 from adapters.loopback.shapes.view import Json, iso, node_id
 
@@ -23,7 +25,8 @@ def _put(hub: Hub, name: str, repo: Repo, sender: User, body: Json) -> str:
             "node_id": node_id("MDIzOkludGVncmF0aW9uSW5zdGFsbGF0aW9u", app.installation_id),
         },
     }
-    return hub.outbox.put(Event(name, repo.id, common | body))
+    wanted = app.installed and repo.installed and not app.suspended
+    return hub.outbox.put(Event(name, repo.id, common | body, wanted))
 
 
 def ping(hub: Hub) -> str:
@@ -60,7 +63,7 @@ class OnPull:
 def pull_request_review(hub: Hub, on: OnPull, review: Review, action: str, sender: User) -> str:
     """`submitted` or `dismissed`. Webhooks write the review's state in lower case."""
     view = hub.view()
-    shape = pulls.review(view, on.repo, on.pull, review) | {"state": review.state.lower()}
+    shape = talk.review(view, on.repo, on.pull, review) | {"state": review.state.lower()}
     body: Json = {"action": action, "review": shape, "pull_request": pulls.simple_pull(view, on.repo, on.pull)}
     return _put(hub, "pull_request_review", on.repo, sender, body)
 
@@ -71,7 +74,7 @@ def issue_comment(hub: Hub, on: OnPull, comment: Comment, action: str, sender: U
     body: Json = {
         "action": action,
         "issue": pulls.issue(view, on.repo, on.pull),
-        "comment": pulls.comment(view, on.repo, comment),
+        "comment": talk.comment(view, on.repo, comment),
     }
     return _put(hub, "issue_comment", on.repo, sender, body)
 
@@ -181,9 +184,9 @@ def workflow_job(hub: Hub, repo: Repo, of: OfRun, job: Job) -> str:
     return _put(hub, "workflow_job", repo, hub.state.users[of.attempt.actor_id], body)
 
 
-def check_run(hub: Hub, repo: Repo, check: runs.Check, action: str, sender: User) -> str:
+def check_run(hub: Hub, repo: Repo, check: checks.Check, action: str, sender: User) -> str:
     """`created` or `completed`."""
-    body: Json = {"action": action, "check_run": runs.check(hub.view(), repo, check)}
+    body: Json = {"action": action, "check_run": checks.check(hub.view(), repo, check)}
     return _put(hub, "check_run", repo, sender, body)
 
 

@@ -19,11 +19,15 @@ MAX_BODY = 25 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened: GitHub's event name and body (whose `action` is part of it)."""
+    """Something that happened: GitHub's event name and body (whose `action` is part of it).
+
+    `wanted` False: the app is suspended or not installed there, so GitHub sends it nothing.
+    """
 
     name: str
     repository_id: int | None
     body: Json
+    wanted: bool = True
 
 
 class Outbox:
@@ -39,15 +43,16 @@ class Outbox:
         body = json.dumps(event.body, separators=(",", ":"))
         self._store.body_file(guid).write_text(body)
         mode = self._store.state.hook_mode
-        self._record(event, guid, guid, mode, too_big=len(body) > MAX_BODY)
+        state = self._fate(mode) if event.wanted and len(body) <= MAX_BODY else DeliveryState.UNDELIVERABLE
+        self._record(event, guid, guid, state)
         if mode is HookMode.DUPLICATE:
-            self._record(event, guid, guid, mode)
+            self._record(event, guid, guid, state)
         if mode is HookMode.DUPLICATE_NEW_GUID:
-            self._record(event, str(uuid.uuid4()), guid, mode)
+            self._record(event, str(uuid.uuid4()), guid, state)
         return guid
 
-    def _record(self, event: Event, guid: str, body_of: str, mode: HookMode, too_big: bool = False) -> None:
-        action = event.body.get("action")
+    def _record(self, event: Event, guid: str, body_of: str, state: DeliveryState) -> None:
+        action, mode = event.body.get("action"), self._store.state.hook_mode
         self._store.state.deliveries.append(
             Delivery(
                 id=self._store.new_id(),
@@ -56,7 +61,7 @@ class Outbox:
                 event=event.name,
                 action=action if isinstance(action, str) else None,
                 repository_id=event.repository_id,
-                state=DeliveryState.UNDELIVERABLE if too_big else self._fate(mode),
+                state=state,
                 bad_signature=mode is HookMode.BAD_SIGNATURE,
                 reorder=mode is HookMode.REORDER,
                 created_at=self._store.now(),

@@ -8,12 +8,13 @@ from adapters.loopback.acts.checks import checks_of
 from adapters.loopback.core.bare import Commit
 from adapters.loopback.core.diffs import diff
 from adapters.loopback.core.lookup import comments_on, label_of_head, permission_of
+from adapters.loopback.core.pull_state import Pull
 from adapters.loopback.core.refusals import Refused
-from adapters.loopback.core.state import Permission, Pull, Repo
+from adapters.loopback.core.state import Permission, Repo
 from adapters.loopback.hub import Hub
 from adapters.loopback.pages.diff import FileView, view
 from adapters.loopback.pages.markdown import to_html
-from adapters.loopback.shapes.runs import latest_statuses
+from adapters.loopback.shapes.checks import latest_statuses
 
 _VERBS = {
     "APPROVED": "approved these changes",

@@ -12,7 +12,7 @@ from adapters.loopback.answer import Answer, catch, read_body
 from adapters.loopback.core.refusals import Moved, Refused
 from adapters.loopback.hub import Hub
 from adapters.loopback.recorder import NOTES
-from adapters.loopback.rest import apps, checks, issues, pulls, repos, reviews, runs
+from adapters.loopback.rest import apps, checks, graphql, issues, pulls, repos, reviews, runs
 from adapters.loopback.rest.apps import LIMIT
 from adapters.loopback.shapes.view import Json
 from adapters.loopback.turns import ReadAsJson
@@ -27,7 +27,7 @@ def rest_app(hub: Hub) -> ASGIApp:
     app = FastAPI(openapi_url=None, redirect_slashes=False)
     app.state.hub = hub
     # The most general routes last: commits/{ref} would take commits/{ref}/status.
-    for part in (apps, checks, runs, reviews, pulls, issues, repos):
+    for part in (apps, graphql, checks, runs, reviews, pulls, issues, repos):
         app.include_router(part.router)
     app.add_api_route("/{path:path}", _unknown, methods=_ALL, include_in_schema=False)
     app.add_exception_handler(Refused, _refuse)

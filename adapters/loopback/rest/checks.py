@@ -7,9 +7,9 @@ from fastapi.responses import Response
 
 from adapters.loopback.acts import checks as acts
 from adapters.loopback.core.refusals import Refused, not_found
-from adapters.loopback.core.state import Annotation, Status
+from adapters.loopback.core.run_state import Annotation, Status
 from adapters.loopback.rest.common import At, Body, Listing, Read, Write, answer, paged
-from adapters.loopback.shapes import runs
+from adapters.loopback.shapes import checks
 
 router = APIRouter(prefix="/repos/{owner}/{name}")
 
@@ -53,14 +53,14 @@ class CheckBody(Body):
 
 @router.post("/check-runs")
 async def create_check(at: Write, body: CheckBody) -> Response:
-    """POST check-runs."""
+    """POST check-checks."""
     if not body.name or not body.head_sha:
         raise Refused(422, 'Invalid request.\n\n"name", "head_sha" weren\'t supplied.')
     if await at.bare.resolve(body.head_sha) is None:
         raise Refused(422, f"No commit found for SHA: {body.head_sha}")
     check = acts.create_check(at.hub, at.repo, body.head_sha, body.edit(), at.user)
     at.effect("check.create", f"{at.name} {check.head_sha} {check.name} {check.external_id}")
-    return answer(runs.check(at.view, at.repo, runs.check_of_app(at.view, at.repo, check)), 201)
+    return answer(checks.check(at.view, at.repo, checks.check_of_app(at.view, at.repo, check)), 201)
 
 
 @router.patch("/check-runs/{check_id}")
@@ -71,20 +71,20 @@ async def update_check(at: Write, check_id: int, body: CheckBody) -> Response:
     check = at.repo.checks[check_id]
     if acts.update_check(at.hub, at.repo, check, body.edit(), at.user):
         at.effect("check.update", f"{at.name} {check.head_sha} {check.name} {check.external_id} {check.conclusion}")
-    return answer(runs.check(at.view, at.repo, runs.check_of_app(at.view, at.repo, check)))
+    return answer(checks.check(at.view, at.repo, checks.check_of_app(at.view, at.repo, check)))
 
 
 @router.get("/check-runs/{check_id}")
 async def get_check(at: Read, check_id: int) -> Response:
     """GET check-runs/{id}: of an app or of a job."""
-    return answer(runs.check(at.view, at.repo, acts.check_numbered(at.hub, at.repo, check_id)))
+    return answer(checks.check(at.view, at.repo, acts.check_numbered(at.hub, at.repo, check_id)))
 
 
 @router.get("/check-runs/{check_id}/annotations")
 async def list_annotations(at: Read, check_id: int) -> Response:
     """GET check-runs/{id}/annotations: where a time limit or a lost runner says so."""
     check = acts.check_numbered(at.hub, at.repo, check_id)
-    return paged(at, check.annotations, lambda found: runs.annotation(at.view, at.repo, check.head_sha, found))
+    return paged(at, check.annotations, lambda found: checks.annotation(at.view, at.repo, check.head_sha, found))
 
 
 @router.get("/commits/{ref:path}/check-runs")
@@ -100,7 +100,7 @@ async def list_checks(at: Read, ref: str) -> Response:
     if "app_id" in query:
         ours = str(at.hub.app.id)
         found = [check for check in found if (check.app is not None) == (query["app_id"] == ours)]
-    return paged(at, found, lambda check: runs.check(at.view, at.repo, check), Listing(under="check_runs"))
+    return paged(at, found, lambda check: checks.check(at.view, at.repo, check), Listing(under="check_runs"))
 
 
 async def _sha(at: At, ref: str) -> str:
@@ -113,7 +113,7 @@ async def _sha(at: At, ref: str) -> str:
 @router.get("/commits/{ref:path}/status")
 async def get_status(at: Read, ref: str) -> Response:
     """GET commits/{ref}/status: the combined one."""
-    return answer(runs.combined_status(at.view, at.repo, await _sha(at, ref)))
+    return answer(checks.combined_status(at.view, at.repo, await _sha(at, ref)))
 
 
 @router.get("/commits/{ref:path}/statuses")
@@ -121,7 +121,7 @@ async def list_statuses(at: Read, ref: str) -> Response:
     """GET commits/{ref}/statuses, newest first."""
     sha = await _sha(at, ref)
     found = [status for status in reversed(at.repo.statuses) if status.sha == sha]
-    return paged(at, found, lambda status: runs.status(at.view, at.repo, status))
+    return paged(at, found, lambda status: checks.status(at.view, at.repo, status))
 
 
 class StatusBody(Body):
@@ -150,4 +150,4 @@ async def create_status(at: Write, sha: str, body: StatusBody) -> Response:
     )
     acts.set_status(at.hub, at.repo, new, at.user)
     at.effect("status.create", f"{at.name} {sha} {body.context} {body.state}")
-    return answer(runs.status(at.view, at.repo, new), 201)
+    return answer(checks.status(at.view, at.repo, new), 201)

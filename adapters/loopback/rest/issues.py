@@ -7,12 +7,13 @@ from fastapi.responses import Response
 
 from adapters.loopback.acts import reviews as acts
 from adapters.loopback.core.lookup import comment_of, comments_on, may, pull_numbered
+from adapters.loopback.core.pull_state import Comment
 from adapters.loopback.core.refusals import Refused
-from adapters.loopback.core.state import Comment, Permission
+from adapters.loopback.core.state import Permission
 from adapters.loopback.hooks.events import OnPull
 from adapters.loopback.rest.common import At, Body, Read, Write, answer, nothing, paged
 from adapters.loopback.rest.pulls import PullEditBody, change
-from adapters.loopback.shapes import people, pulls
+from adapters.loopback.shapes import people, pulls, talk
 from adapters.loopback.shapes.view import iso, node_id
 
 router = APIRouter(prefix="/repos/{owner}/{name}/issues")
@@ -31,7 +32,7 @@ class CommentBody(Body):
 @router.get("/comments/{comment_id}")
 async def get_comment(at: Read, comment_id: int) -> Response:
     """GET issues/comments/{id}."""
-    return answer(pulls.comment(at.view, at.repo, comment_of(at.repo, comment_id)))
+    return answer(talk.comment(at.view, at.repo, comment_of(at.repo, comment_id)))
 
 
 def _own(at: At, comment_id: int) -> tuple[OnPull, Comment]:
@@ -48,7 +49,7 @@ async def update_comment(at: Read, comment_id: int, body: CommentBody) -> Respon
     on, comment = _own(at, comment_id)
     if acts.edit_comment(at.hub, on, comment, body.body, at.user):
         at.effect("comment.update", at.key(on.pull.number, f"/{comment_id} {_digest(body.body)}"))
-    return answer(pulls.comment(at.view, at.repo, comment))
+    return answer(talk.comment(at.view, at.repo, comment))
 
 
 @router.delete("/comments/{comment_id}")
@@ -104,7 +105,7 @@ async def update_issue(at: Write, number: int, body: IssueEditBody) -> Response:
 async def list_comments(at: Read, number: int) -> Response:
     """GET issues/{n}/comments, oldest first."""
     pull_numbered(at.repo, number)
-    return paged(at, comments_on(at.repo, number), lambda comment: pulls.comment(at.view, at.repo, comment))
+    return paged(at, comments_on(at.repo, number), lambda comment: talk.comment(at.view, at.repo, comment))
 
 
 @router.post("/{number}/comments")
@@ -113,7 +114,7 @@ async def create_comment(at: Read, number: int, body: CommentBody) -> Response:
     on = OnPull(at.repo, pull_numbered(at.repo, number))
     comment = acts.add_comment(at.hub, on, at.user, body.body)
     at.effect("comment.create", at.key(number, f" {_digest(body.body)}"))
-    response = answer(pulls.comment(at.view, at.repo, comment), 201)
+    response = answer(talk.comment(at.view, at.repo, comment), 201)
     response.headers["location"] = f"{at.view.api(at.repo)}/issues/comments/{comment.id}"
     return response
 

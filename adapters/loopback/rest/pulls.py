@@ -10,8 +10,8 @@ from adapters.loopback.acts import merging
 from adapters.loopback.acts import pulls as acts
 from adapters.loopback.core.diffs import FileDiff, diff
 from adapters.loopback.core.lookup import label_of_head, pull_numbered
+from adapters.loopback.core.pull_state import Pull
 from adapters.loopback.core.refusals import Refused, not_found
-from adapters.loopback.core.state import Pull
 from adapters.loopback.rest.common import At, Body, Read, Write, answer, nothing, paged
 from adapters.loopback.shapes import people, pulls, repos
 from adapters.loopback.shapes.view import Json

@@ -7,11 +7,11 @@ from fastapi.responses import Response
 
 from adapters.loopback.acts import reviews as acts
 from adapters.loopback.core.lookup import pull_numbered, review_of
+from adapters.loopback.core.pull_state import Pull, Review, ReviewComment
 from adapters.loopback.core.refusals import Refused
-from adapters.loopback.core.state import Pull, Review, ReviewComment
 from adapters.loopback.hooks.events import OnPull
 from adapters.loopback.rest.common import At, Body, Read, Write, answer, paged
-from adapters.loopback.shapes import pulls
+from adapters.loopback.shapes import talk
 
 router = APIRouter(prefix="/repos/{owner}/{name}/pulls/{number}")
 _STATES = {"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED", None: "PENDING"}
@@ -26,7 +26,7 @@ def _seen_by(at: At, pull: Pull) -> list[Review]:
 async def list_reviews(at: Read, number: int) -> Response:
     """GET pulls/{n}/reviews, oldest first."""
     pull = pull_numbered(at.repo, number)
-    return paged(at, _seen_by(at, pull), lambda review: pulls.review(at.view, at.repo, pull, review))
+    return paged(at, _seen_by(at, pull), lambda review: talk.review(at.view, at.repo, pull, review))
 
 
 class LineBody(Body):
@@ -57,14 +57,14 @@ async def create_review(at: Read, number: int, body: ReviewBody) -> Response:
     opinion = acts.Opinion(_STATES[body.event], body.body, body.commit_id, comments=lines)
     review = acts.submit_review(at.hub, OnPull(at.repo, pull), at.user, opinion)
     at.effect("review.create", at.key(number, f" {at.user.login} {review.state} {review.commit_id}"))
-    return answer(pulls.review(at.view, at.repo, pull, review))
+    return answer(talk.review(at.view, at.repo, pull, review))
 
 
 @router.get("/reviews/{review_id}")
 async def get_review(at: Read, number: int, review_id: int) -> Response:
     """GET pulls/{n}/reviews/{id}."""
     pull = pull_numbered(at.repo, number)
-    return answer(pulls.review(at.view, at.repo, pull, review_of(pull, review_id)))
+    return answer(talk.review(at.view, at.repo, pull, review_of(pull, review_id)))
 
 
 @router.get("/reviews/{review_id}/comments")
@@ -83,7 +83,7 @@ async def list_line_comments(at: Read, number: int) -> Response:
 
 
 def _lines(at: At, pull: Pull, found: list[tuple[Review, ReviewComment]]) -> Response:
-    return paged(at, found, lambda parts: pulls.review_comment(at.view, at.repo, pull, parts))
+    return paged(at, found, lambda parts: talk.review_comment(at.view, at.repo, pull, parts))
 
 
 class DismissBody(Body):
@@ -99,4 +99,4 @@ async def dismiss(at: Write, number: int, review_id: int, body: DismissBody) -> 
     review = review_of(pull, review_id)
     acts.dismiss_review(at.hub, OnPull(at.repo, pull), review, body.message, at.user)
     at.effect("review.dismiss", at.key(number, f" {review_id}"))
-    return answer(pulls.review(at.view, at.repo, pull, review))
+    return answer(talk.review(at.view, at.repo, pull, review))

@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 from adapters.loopback.acts import runs as acts
 from adapters.loopback.core.lookup import run_of
 from adapters.loopback.core.refusals import Refused, not_found
-from adapters.loopback.core.state import Attempt, Job, Run
+from adapters.loopback.core.run_state import Attempt, Job, Run
 from adapters.loopback.rest.common import At, Listing, Read, Write, answer, paged
 from adapters.loopback.shapes import runs
 from adapters.loopback.shapes.view import iso

@@ -2,7 +2,8 @@
 
 from urllib.parse import quote
 
-from adapters.loopback.core.state import App, User
+from adapters.loopback.core.lookup import permission_of
+from adapters.loopback.core.state import App, Permission, Repo, User
 from adapters.loopback.shapes.view import Json, View, iso, node_id
 
 ACTIONS_APP_ID = 15368
@@ -50,6 +51,14 @@ def user(view: View, who: User) -> Json:
 def user_by_id(view: View, user_id: int | None) -> Json | None:
     """The same, or null."""
     return None if user_id is None else user(view, view.state.users[user_id])
+
+
+def association(view: View, repo: Repo, user_id: int) -> str:
+    """GitHub's author_association (which is not a permission)."""
+    if user_id == repo.owner_id:
+        return "OWNER"
+    right = permission_of(view.state, repo, view.state.users[user_id])
+    return "NONE" if right in (Permission.NONE, Permission.READ) else "COLLABORATOR"
 
 
 def account(view: View, who: User) -> Json:
