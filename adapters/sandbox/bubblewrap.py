@@ -8,8 +8,8 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -21,8 +21,9 @@ from adapters.sandbox.layers import Inside, command_line, make_stage
 from adapters.sandbox.layout import Data, Mount
 from adapters.sandbox.limits import Guard, bounded
 from adapters.sandbox.output import CappedOutput, drain
-from adapters.sandbox.pipes import to_the_end
+from adapters.sandbox.pipes import in_memory, to_the_end
 from adapters.sandbox.problems import NO_BWRAP, KernelSettings, explain
+from adapters.sandbox.seccomp import filter_program
 from adapters.sandbox.tools import HostView, Tools, find_tools
 from adapters.sandbox.tree import SetupFailed, Tree, behind_gate
 from sweeper.errors import MissingTool, SweeperError
@@ -48,6 +49,7 @@ class Bubblewrap:
         self._binaries = find_binaries() if binaries is None else tuple(binaries)
         self._identity = sandbox_identity()
         self._groups = find_parents() if groups is None else groups
+        self._filter = [program] if (program := filter_program()) else []
         self._lock = asyncio.Lock()
         self._facts: SandboxFacts | None = None
         self._binary: Binary | None = None
@@ -111,17 +113,18 @@ class Bubblewrap:
         result, bounds = await self._execute(binary, probe.probe_run(workspace, canary))
         left = workspace / probe.LEFT_BEHIND
         seen = probe.Seen(result=result, file_uid=left.lstat().st_uid if left.exists() else None)
-        problem = probe.judge(seen, self._identity)
-        return problem, () if problem else (*probe.held(), *bounds)
+        problem = probe.judge(seen, self._identity, filtered=bool(self._filter))
+        return problem, () if problem else (*probe.held(filtered=bool(self._filter)), *bounds)
 
     async def _execute(self, binary: Binary, run: SandboxRun) -> tuple[SandboxResult, tuple[str, ...]]:
         layout.refuse_bad_names(run)
         started, output = time.monotonic(), CappedOutput()
         guard = Guard(run.limits, self._groups)
         try:
-            with _in_memory({**layout.synthetic_etc(self._identity), **_inside_names(run.files)}) as data:
-                line = partial(command_line, binary, self._identity, inside=self._inside(run, data))
-                async with Tree(line, [item.descriptor for item in data]) as tree:
+            files = {**layout.synthetic_etc(self._identity), **_inside_names(run.files)}
+            with in_memory([*files.values(), *self._filter]) as descriptors:
+                line = partial(command_line, binary, self._identity, inside=self._inside(run, list(files), descriptors))
+                async with Tree(line, descriptors) as tree:
                     code = await _supervise(tree, guard, run.limits, output)
                 limit = tree.ended_by or guard.explain(code)
         finally:
@@ -131,14 +134,15 @@ class Bubblewrap:
             return _not_started(output.bytes(), seconds), guard.held
         return SandboxResult(exit_code=code, seconds=seconds, output=output.bytes(), limit=limit), guard.held
 
-    def _inside(self, run: SandboxRun, data: Sequence[Data]) -> Inside:
+    def _inside(self, run: SandboxRun, files: Sequence[str], descriptors: Sequence[int]) -> Inside:
         tools = [Mount(str(tool.source), str(tool.target)) for tool in self._tools.directories]
         return Inside(
             argv=behind_gate(bounded(run.argv, run.limits, self._identity.uid)),
             directory=layout.working_directory(run.working_directory),
             env=layout.environment(self.search_path, run.env),
             mounts=[*tools, Mount(str(Path(run.workspace).resolve()), layout.WORK_AT, writable=True)],
-            data=data,
+            data=[Data(descriptor, target) for descriptor, target in zip(descriptors, files, strict=False)],
+            filters=descriptors[len(files) :],
         )
 
 
@@ -173,20 +177,3 @@ def _not_started(said: bytes, seconds: float) -> SandboxResult:
 
 def _inside_names(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {f"{layout.FILES_AT}/{name}": content for name, content in files.items()}
-
-
-@contextmanager
-def _in_memory(files: Mapping[str, bytes]) -> Iterator[list[Data]]:
-    """Descriptors from which bwrap copies; nothing of this touches the disk."""
-    data: list[Data] = []
-    try:
-        for target, content in files.items():
-            descriptor = os.memfd_create("sweeper")
-            data.append(Data(descriptor=descriptor, target=target))
-            with open(descriptor, "wb", closefd=False) as file:
-                file.write(content)
-            os.lseek(descriptor, 0, os.SEEK_SET)
-        yield data
-    finally:
-        for item in data:
-            os.close(item.descriptor)

@@ -43,13 +43,14 @@ exec "$@"
 
 @dataclass(frozen=True)
 class Inside:
-    """A command as it is to be found inside."""
+    """A command as it is to be found inside. `filters`: descriptors of system call filters, one at most."""
 
     argv: Sequence[str]
     directory: str
     env: Mapping[str, str]
     mounts: Sequence[Mount]
     data: Sequence[Data]
+    filters: Sequence[int] = ()
 
 
 def command_line(binary: Binary, identity: Identity, control: Control, inside: Inside) -> list[str]:
@@ -76,6 +77,7 @@ def _bwrap(identity: Identity, control: Control, inside: Inside, mounts: Sequenc
         *layout.isolation(identity, control),
         *settings,
         *layout.root_filesystem(mounts, inside.data),
+        *(word for descriptor in inside.filters for word in ("--seccomp", str(descriptor))),
         *("--chdir", inside.directory, "--", *inside.argv),
     ]
 

@@ -1,4 +1,4 @@
-"""Pipes of our own between a command and the event loop, and work that a cancellation must not cut in half.
+"""Descriptors that pass between us and a command, and work that a cancellation must not cut in half.
 
 asyncio's own process pipes are not used: `Process.wait` then waits for their end too, which a process that left the
 group, or output nobody reads any more, can put off for ever.
@@ -6,7 +6,8 @@ group, or output nobody reads any more, can put off for ever.
 
 import asyncio
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -66,6 +67,23 @@ class Gate:
             if descriptor >= 0:
                 os.close(descriptor)
         self.descriptor = self._writer = -1
+
+
+@contextmanager
+def in_memory(contents: Sequence[bytes]) -> Iterator[list[int]]:
+    """A descriptor to read each content from; nothing of it touches the disk."""
+    descriptors: list[int] = []
+    try:
+        for content in contents:
+            descriptor = os.memfd_create("sweeper")
+            descriptors.append(descriptor)
+            with open(descriptor, "wb", closefd=False) as file:
+                file.write(content)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptors
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
 async def finish(work: Awaitable[T]) -> tuple[T, asyncio.CancelledError | None]:

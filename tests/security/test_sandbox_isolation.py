@@ -1,6 +1,8 @@
 """A hostile command in the sandbox: what it must not see, reach or leave behind. Only planted canaries, all bounded."""
 
+import asyncio
 import os
+import platform
 import socket
 import stat
 import sys
@@ -104,6 +106,52 @@ async def test_a_variable_of_the_check_does_not_reach_programs_outside(room: Roo
     assert result.exit_code == 0
     assert b"cannot open shared object file" in result.output  # inside there is no such path
     assert b"ELF" not in result.output
+
+
+ADD_KEY = """
+import ctypes
+call = ctypes.CDLL(None, use_errno=True).syscall
+call.restype = ctypes.c_long
+call(KEYCTL, 1, NAME)
+print(call(ADD, b"user", NAME, b"canary-7f3a", 11, -3))
+"""
+FIND_KEY = """
+import ctypes
+call = ctypes.CDLL(None, use_errno=True).syscall
+call.restype = ctypes.c_long
+text = ctypes.create_string_buffer(20)
+print(call(KEYCTL, 11, call(KEYCTL, 10, -3, b"user", NAME, 0), text, 20), text.raw)
+"""
+RUN_WITH_KEY = """
+import asyncio, sys
+from adapters.sandbox import Bubblewrap
+from sweeper.ports import SandboxRun
+exec(sys.argv[2])
+exec(sys.argv[3])
+run = SandboxRun(workspace=sys.argv[1], argv=("python3", "-c", sys.argv[3]))
+print(asyncio.run(Bubblewrap().run(run)).output.decode())
+"""
+
+
+async def test_keys_in_the_workers_session_keyring_cannot_be_read(room: Room) -> None:
+    """Keyrings are in no namespace. The key is planted in a new session keyring of a worker process of its own."""
+    numbers = {"x86_64": ("250", "248"), "aarch64": ("219", "217")}.get(platform.machine())
+    if numbers is None:
+        pytest.skip("no system call filter for this machine")
+    keyctl, add = numbers
+    name = repr(f"sweeper-test-{os.getpid()}".encode())
+    plant, find = (
+        text.replace("KEYCTL", keyctl).replace("ADD", add).replace("NAME", name) for text in (ADD_KEY, FIND_KEY)
+    )
+    worker = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", RUN_WITH_KEY, str(room.path), plant, find), stdout=asyncio.subprocess.PIPE
+    )
+    printed, _ = await worker.communicate()
+    outside, inside = printed.decode().split("\n", 2)[1:]
+    if CANARY not in outside:
+        pytest.skip("this kernel has no keyrings")
+    assert CANARY not in inside
+    assert inside.startswith("-1 ")
 
 
 async def test_files_of_the_host_are_not_there(room: Room, tmp_path: Path) -> None:

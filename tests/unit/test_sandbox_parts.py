@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import struct
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from adapters.sandbox.layout import Control, Mount
 from adapters.sandbox.limits import Guard, resident_bytes
 from adapters.sandbox.output import CappedOutput, drain
 from adapters.sandbox.pipes import finish, to_the_end
-from adapters.sandbox.probe import Seen, judge
+from adapters.sandbox.probe import Seen, held, judge
+from adapters.sandbox.seccomp import filter_program
 from sweeper.errors import BadInput
 from sweeper.ports import SandboxLimits, SandboxResult, SandboxRun
 
@@ -181,7 +183,7 @@ def test_memory_is_summed_over_a_process_and_all_below_it(tmp_path: Path) -> Non
 
 
 GOOD = (
-    "capabilities=0000000000000000\nno_new_privs=1\nnetwork=lo \nusr=read-only\nnamespaces=refused\n"
+    "capabilities=0000000000000000\nno_new_privs=1\nfilter=2\nnetwork=lo \nusr=read-only\nnamespaces=refused\n"
     "environment=PWD \nhost=hidden\ntools=usable\n"
 )
 
@@ -192,8 +194,8 @@ def seen(output: str, exit_code: int = 0, limit: str | None = None, file_uid: in
 
 
 def test_a_probe_that_saw_every_wall_is_believed() -> None:
-    assert judge(seen(GOOD), USER) is None
-    assert judge(seen(GOOD.replace("PWD ", "")), USER) is None
+    assert judge(seen(GOOD), USER, filtered=True) is None
+    assert judge(seen(GOOD.replace("PWD ", "")), USER, filtered=True) is None
 
 
 @pytest.mark.parametrize(
@@ -202,6 +204,7 @@ def test_a_probe_that_saw_every_wall_is_believed() -> None:
         ("0000000000000000", "00000000a80425fb", "capabilities"),
         ("no_new_privs=1", "no_new_privs=0", "privileges"),
         ("network=lo", "network=lo eth0", "network"),
+        ("filter=2", "filter=0", "system calls"),
         ("usr=read-only", "usr=writable", "/usr"),
         ("namespaces=refused", "namespaces=allowed", "user namespace"),
         ("environment=PWD", "environment=PWD TOKEN", "environment"),
@@ -211,7 +214,7 @@ def test_a_probe_that_saw_every_wall_is_believed() -> None:
     ],
 )
 def test_a_probe_that_missed_one_wall_is_refused_naming_it(old: str, new: str, complaint: str) -> None:
-    problem = judge(seen(GOOD.replace(old, new)), USER)
+    problem = judge(seen(GOOD.replace(old, new)), USER, filtered=True)
     assert problem is not None
     assert complaint in problem
 
@@ -221,7 +224,7 @@ def test_a_probe_that_missed_one_wall_is_refused_naming_it(old: str, new: str, c
     [seen(GOOD, exit_code=1), seen(GOOD, limit="time"), seen(GOOD, file_uid=0), seen(GOOD, file_uid=None)],
 )
 def test_a_probe_that_ended_badly_is_refused(bad: Seen) -> None:
-    assert judge(bad, USER) is not None
+    assert judge(bad, USER, filtered=True) is not None
 
 
 async def test_work_is_finished_although_it_is_cancelled_twice() -> None:
@@ -249,3 +252,21 @@ async def test_the_cancellation_comes_after_the_work() -> None:
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
+
+
+def test_a_filter_is_a_whole_number_of_instructions_that_ends_in_a_verdict() -> None:
+    for machine in ("x86_64", "aarch64", "riscv64"):
+        program = filter_program(machine)
+        assert program is not None
+        steps = [struct.unpack("=HBBI", program[at : at + 8]) for at in range(0, len(program), 8)]
+        assert [code for code, *_ in steps[-2:]] == [0x06, 0x06]
+        refuse = len(steps) - 1
+        jumps = [(n, yes, no) for n, (code, yes, no, _) in enumerate(steps) if code in (0x15, 0x35)]
+        assert {n + 1 + (yes or no) for n, yes, no in jumps} == {refuse}
+
+
+def test_no_filter_is_claimed_for_an_unknown_machine() -> None:
+    assert filter_program("pdp11") is None
+    assert judge(seen(GOOD.replace("filter=2", "filter=0")), USER, filtered=False) is None
+    assert "system-calls-filtered" not in held(filtered=False)
+    assert "system-calls-filtered" in held(filtered=True)
