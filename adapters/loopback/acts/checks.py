@@ -105,7 +105,7 @@ def check_numbered(hub: Hub, repo: Repo, check_id: int) -> shapes.Check:
     raise not_found()
 
 
-def set_status(hub: Hub, repo: Repo, new: Status, actor: User) -> None:
+async def set_status(hub: Hub, repo: Repo, new: Status, actor: User) -> None:
     """Add a commit status; the newest of a context counts."""
     repo.statuses.append(new)
-    events.status(hub, repo, shapes.status(hub.view(), repo, new), new.sha, actor)
+    events.status(hub, repo, new, await hub.bare(repo).commit(new.sha), actor)

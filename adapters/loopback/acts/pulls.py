@@ -9,6 +9,7 @@ from adapters.loopback.core.refusals import Refused, custom, invalid
 from adapters.loopback.core.state import Repo, User
 from adapters.loopback.hooks import events
 from adapters.loopback.hub import Hub
+from adapters.loopback.shapes.people import user
 from adapters.loopback.shapes.view import Json
 
 
@@ -105,7 +106,7 @@ async def edit_pull(hub: Hub, repo: Repo, pull: Pull, edit: Edit, actor: User) -
         changes["title"] = {"from": pull.title}
         pull.title = edit.title
     if edit.body is not None and edit.body != (pull.body or ""):
-        changes["body"] = {"from": pull.body}
+        changes["body"] = {"from": pull.body or ""}
         pull.body = edit.body
     if edit.base is not None and edit.base != pull.base:
         changes["base"] = {"ref": {"from": pull.base}, "sha": {"from": pull.base_sha}}
@@ -171,5 +172,6 @@ def request_reviewers(hub: Hub, repo: Repo, pull: Pull, logins: list[str], actor
     new = [one for one in people if one.id not in pull.reviewers]
     for one in new:
         pull.reviewers.append(one.id)
-        events.pull_request(hub, repo, pull, "review_requested", actor)
+        extra: Json = {"requested_reviewer": user(hub.view(), one)}
+        events.pull_request(hub, repo, pull, "review_requested", actor, extra)
     return new

@@ -110,8 +110,8 @@ def edit_comment(hub: Hub, on: OnPull, comment: Comment, body: str, actor: User)
     _check_body(body)
     if comment.body == body:
         return False
-    comment.body, comment.updated_at = body, hub.store.now()
-    events.issue_comment(hub, on, comment, "edited", actor)
+    former, comment.body, comment.updated_at = comment.body, body, hub.store.now()
+    events.issue_comment_edited(hub, on, comment, former, actor)
     return True
 
 

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from adapters.loopback.core.bare import ZERO, Commit
 from adapters.loopback.core.pull_state import Comment, Pull, Review
-from adapters.loopback.core.run_state import Attempt, Job, Run
+from adapters.loopback.core.run_state import Attempt, Job, Run, Status
 from adapters.loopback.core.state import Repo, User
 from adapters.loopback.hooks.outbox import Event
 from adapters.loopback.hub import Hub
@@ -69,14 +69,20 @@ def pull_request_review(hub: Hub, on: OnPull, review: Review, action: str, sende
 
 
 def issue_comment(hub: Hub, on: OnPull, comment: Comment, action: str, sender: User) -> str:
-    """`created`, `edited` or `deleted`."""
+    """`created` or `deleted`."""
+    return _put(hub, "issue_comment", on.repo, sender, {"action": action} | _comment(hub, on, comment))
+
+
+def issue_comment_edited(hub: Hub, on: OnPull, comment: Comment, former: str, sender: User) -> str:
+    """`edited`; `former` is the text before."""
+    changes: Json = {"body": {"from": former}}
+    body: Json = {"action": "edited", "changes": changes}
+    return _put(hub, "issue_comment", on.repo, sender, body | _comment(hub, on, comment))
+
+
+def _comment(hub: Hub, on: OnPull, comment: Comment) -> Json:
     view = hub.view()
-    body: Json = {
-        "action": action,
-        "issue": pulls.issue(view, on.repo, on.pull),
-        "comment": talk.comment(view, on.repo, comment),
-    }
-    return _put(hub, "issue_comment", on.repo, sender, body)
+    return {"issue": pulls.issue(view, on.repo, on.pull), "comment": talk.comment(view, on.repo, comment)}
 
 
 @dataclass(frozen=True)
@@ -190,9 +196,12 @@ def check_run(hub: Hub, repo: Repo, check: checks.Check, action: str, sender: Us
     return _put(hub, "check_run", repo, sender, body)
 
 
-def status(hub: Hub, repo: Repo, shape: Json, sha: str, sender: User) -> str:
+def status(hub: Hub, repo: Repo, found: Status, commit: Commit, sender: User) -> str:
     """A commit status was set."""
-    body: Json = shape | {"sha": sha, "name": hub.repo_name(repo), "branches": [], "commit": {"sha": sha}}
+    shape = checks.status(hub.view(), repo, found)
+    del shape["creator"], shape["url"]
+    about = repos.commit(hub.view(), repo, commit)
+    body = shape | {"sha": found.sha, "name": hub.repo_name(repo), "branches": [], "commit": about}
     return _put(hub, "status", repo, sender, body)
 
 

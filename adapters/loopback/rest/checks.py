@@ -148,6 +148,6 @@ async def create_status(at: Write, sha: str, body: StatusBody) -> Response:
         user_id=at.user.id,
         created_at=at.hub.store.now(),
     )
-    acts.set_status(at.hub, at.repo, new, at.user)
+    await acts.set_status(at.hub, at.repo, new, at.user)
     at.effect("status.create", f"{at.name} {sha} {body.context} {body.state}")
     return answer(checks.status(at.view, at.repo, new), 201)

@@ -46,7 +46,11 @@ async def get_protection(at: Read, branch: str) -> Response:
     if rules is None:
         raise Refused(404, "Branch not protected")
     checks: Json = {"strict": rules.strict, "contexts": rules.required_checks, "checks": []}
-    reviews: Json = {"required_approving_review_count": rules.required_reviews, "dismiss_stale_reviews": False}
+    reviews: Json = {
+        "required_approving_review_count": rules.required_reviews,
+        "dismiss_stale_reviews": False,
+        "require_code_owner_reviews": False,
+    }
     shape: Json = {"url": f"{at.view.api(at.repo)}/branches/{branch}/protection", "required_status_checks": checks}
     return answer(shape | ({"required_pull_request_reviews": reviews} if rules.required_reviews else {}))
 
@@ -126,6 +130,9 @@ async def compare(at: Read, basehead: str) -> Response:
         {
             "url": f"{at.view.api(at.repo)}/compare/{basehead}",
             "html_url": f"{at.view.html(at.repo)}/compare/{basehead}",
+            "permalink_url": f"{at.view.html(at.repo)}/compare/{base}...{head}",
+            "diff_url": f"{at.view.html(at.repo)}/compare/{basehead}.diff",
+            "patch_url": f"{at.view.html(at.repo)}/compare/{basehead}.patch",
             "base_commit": repos.commit(at.view, at.repo, await at.bare.commit(base)),
             "merge_base_commit": repos.commit(at.view, at.repo, await at.bare.commit(start)),
             "status": states[ahead > 0, behind > 0],
@@ -176,7 +183,7 @@ async def get_permission(at: Read, login: str) -> Response:
     role = permission_of(at.hub.state, at.repo, user)
     legacy = {Permission.MAINTAIN: Permission.WRITE, Permission.TRIAGE: Permission.READ}
     shape: Json = {"permission": legacy.get(role, role).value, "role_name": role.value}
-    return answer(shape | {"user": people.user(at.view, user)})
+    return answer(shape | {"user": people.user(at.view, user) | {"role_name": role.value}})
 
 
 class DispatchBody(Body):

@@ -4,7 +4,7 @@ import base64
 
 from adapters.loopback.core.bare import Commit, Person
 from adapters.loopback.core.diffs import FileDiff
-from adapters.loopback.core.lookup import full_name
+from adapters.loopback.core.lookup import full_name, user_named
 from adapters.loopback.core.state import Repo
 from adapters.loopback.shapes.people import user
 from adapters.loopback.shapes.view import Json, View, escaped, iso, node_id
@@ -127,6 +127,13 @@ def _person(who: Person) -> Json:
     return {"name": who.name, "email": who.email, "date": who.date}
 
 
+def _account(view: View, who: Person) -> Json | None:
+    """GitHub knows a committer by e-mail; ours have `<login>@example.org` or GitHub's no-reply form."""
+    login = who.email.partition("@")[0].rpartition("+")[2]
+    known = user_named(view.state, login) if who.email.endswith(("@example.org", "@users.noreply.github.com")) else None
+    return user(view, known) if known else None
+
+
 def commit(view: View, repo: Repo, found: Commit) -> Json:
     """GitHub's `commit`, without files."""
     api, html = view.api(repo), view.html(repo)
@@ -140,13 +147,19 @@ def commit(view: View, repo: Repo, found: Commit) -> Json:
             "tree": {"sha": found.tree, "url": f"{api}/git/trees/{found.tree}"},
             "url": f"{api}/git/commits/{found.sha}",
             "comment_count": 0,
-            "verification": {"verified": False, "reason": "unsigned", "signature": None, "payload": None},
+            "verification": {
+                "verified": False,
+                "reason": "unsigned",
+                "signature": None,
+                "payload": None,
+                "verified_at": None,
+            },
         },
         "url": f"{api}/commits/{found.sha}",
         "html_url": f"{html}/commit/{found.sha}",
         "comments_url": f"{api}/commits/{found.sha}/comments",
-        "author": None,
-        "committer": None,
+        "author": _account(view, found.author),
+        "committer": _account(view, found.committer),
         "parents": [
             {"sha": sha, "url": f"{api}/commits/{sha}", "html_url": f"{html}/commit/{sha}"} for sha in found.parents
         ],
