@@ -1,13 +1,16 @@
 """Undoing, in plain deterministic code: the plan comes from policy, each step looks before it acts."""
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError
+from temporalio.exceptions import ActivityError, ApplicationError
 
 from sweeper.activities import names
 from sweeper.model import Effect, Outcome, RunRef, Step
 from sweeper.policy.compensation import Undo, undo_plan
 from sweeper.workflows.calls import Calls, sentence_of
 from sweeper.workflows.progress import Progress
+
+FAILURES = (ActivityError, ApplicationError)
+"""Of an activity, and of a host that is lost before any activity could begin there."""
 
 
 class Compensation:
@@ -25,12 +28,12 @@ class Compensation:
         for undo in undo_plan(outcome, self._progress.state):
             try:
                 self._progress.done(await self._undo(undo, outcome, reason))
-            except ActivityError as error:
+            except FAILURES as error:
                 left_over.append(f"{undo} of {self._subject(undo)}: {sentence_of(error)}")
         if self._calls.host is not None:
             try:
                 await self._discard()
-            except ActivityError as error:
+            except FAILURES as error:
                 left_over.append(f"worktrees on host {self._calls.host}: {sentence_of(error)}")
         return tuple(left_over)
 

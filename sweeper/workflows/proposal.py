@@ -142,7 +142,8 @@ class ProposalLife:
         moved = self._progress.proposal.model_copy(
             update={"head_sha": attempt.patch.commit, "patch_id": attempt.patch.patch_id}
         )
-        self._progress.note(proposal=moved, pushed_at=workflow.now())
+        proof = verdict_evidence(self._progress.state, attempt.verdict, self._settings.evidence_ttl)
+        self._progress.note(proposal=moved, pushed_at=workflow.now(), evidence=(proof,))
         await self._reply(attempt, review)
         return None
 

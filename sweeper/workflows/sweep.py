@@ -5,6 +5,8 @@ way is done again by an activity that looks first.
 """
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError
@@ -71,7 +73,7 @@ class SweepWorkflow:
         ending = await self._until_cancelled()
         self._calls.stopped = False
         compensation = Compensation(sweep.run, self._progress, self._calls)
-        left_over = await compensation.run(ending.outcome, ending.reason)
+        left_over = await _to_the_end(compensation.run(ending.outcome, ending.reason))
         reason = "; ".join([ending.reason, *(f"left over: {thing}" for thing in left_over)])
         self._progress.finish(ending.outcome, reason)
         await workflow.wait_condition(workflow.all_handlers_finished)
@@ -88,6 +90,10 @@ class SweepWorkflow:
             story.cancel()
         try:
             return await story
+        except workflow.ContinueAsNewError:
+            if self._cancelled is None:
+                raise
+            return Ending(outcome=Outcome.CANCELLED, reason=self._cancelled)
         except (ActivityError, ChildWorkflowError, ApplicationError, asyncio.CancelledError) as error:
             if self._cancelled is not None:
                 return Ending(outcome=Outcome.CANCELLED, reason=self._cancelled)
@@ -187,6 +193,8 @@ class SweepWorkflow:
     async def _attempt(
         self, facts: RunFacts, base: str, previous: Verdict | None, review: Review | None
     ) -> AttemptResult:
+        if self._calls.stopped:
+            raise asyncio.CancelledError
         self._progress.enter(Step.FIX)
         state = self._progress.state
         n = len(state.attempts) + 1
@@ -221,6 +229,17 @@ class SweepWorkflow:
             return ending
         await self._proposal.propose(known(self._progress.state.facts), attempt, known(attempt.patch))
         return None
+
+
+async def _to_the_end(tidying: Coroutine[Any, Any, tuple[str, ...]]) -> tuple[str, ...]:
+    """A workflow cancelled in Temporal while it tidies up goes on tidying up: there is nothing else left to stop."""
+    task = asyncio.create_task(tidying)
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            workflow.logger.info("cancelled while tidying up, which goes on")
+    return task.result()
 
 
 def _reproduced(reproduction: Reproduction) -> Ending | None:

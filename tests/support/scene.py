@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflow.v1 import WorkflowExecutionInfo
 from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
 from temporalio.client import WorkflowHandle
@@ -82,19 +83,21 @@ class MemoryArtifacts:
 
 
 class LinkedWorkspaces(FakeWorkspaces):
-    """Its remote is the fake GitHub: what is pushed there moves the branch of the pull request."""
+    """Its remote is the fake GitHub: what is pushed there moves the branch of the pull request.
+
+    `before` holds a method up, by name.
+    """
 
     def __init__(self, github: FakeGitHub, host: str = "here") -> None:
         super().__init__(host=host)
         self._github = github
         self.branches = {github.repository_id: github.branches}
-        self.before_push: Callable[[], Awaitable[None]] | None = None
+        self.before: dict[str, Callable[[], Awaitable[None]]] = {}
 
     async def push(
         self, repository_id: int, branch: str, commit: str, expected: str | None, access: GitAccess, effect_key: str
     ) -> Effect:
-        if self.before_push is not None:
-            await self.before_push()
+        await self._held("push")
         effect = await super().push(repository_id, branch, commit, expected, access, effect_key)
         self._github.set_branch_head(branch, commit)
         return effect
@@ -102,10 +105,15 @@ class LinkedWorkspaces(FakeWorkspaces):
     async def delete_branch(
         self, repository_id: int, branch: str, ours: str, access: GitAccess, effect_key: str
     ) -> Effect:
+        await self._held("delete_branch")
         effect = await super().delete_branch(repository_id, branch, ours, access, effect_key)
         if effect.state is EffectState.CREATED:
             self._github.delete_branch(branch, "ci-sweeper[bot]")
         return effect
+
+    async def _held(self, method: str) -> None:
+        if method in self.before:
+            await self.before[method]()
 
 
 class BusyAgent:
@@ -269,6 +277,16 @@ class Scene:
     async def waits_for(self, what: str) -> Checkpoint:
         """Wait until the sweep names this wait, or one that begins so."""
         return await self.until(lambda told: told.waiting_for is not None and told.waiting_for.what.startswith(what))
+
+    async def until_history_has(self, *events: EventType.ValueType) -> None:
+        """Wait until the newest run's history has these events in this order, with any others between them."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                history = self.env.client.get_workflow_handle(self.workflow_id).fetch_history_events()
+                seen = iter([entry.event_type async for entry in history])
+                if all(event in seen for event in events):
+                    return
+                await asyncio.sleep(0.01)
 
     async def looks_again(self) -> None:
         """Ring, and wait until the sweep has looked at the world and waits again."""

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from temporalio import activity
+from temporalio.api.enums.v1 import EventType
 
 from sweeper.errors import MergeRefused, OutcomeUnknown, Permanent, RateLimited, Transient
 from sweeper.model import (
@@ -613,7 +614,7 @@ async def test_a_pending_write_is_shown_before_it_is_confirmed(scene: Scene) -> 
     async def hold() -> None:
         await may_push.wait()
 
-    scene.workspaces.before_push = hold
+    scene.workspaces.before["push"] = hold
     await scene.start()
     pending = (await scene.until(lambda told: told.pending_action is not None)).pending_action
     assert pending is not None
@@ -631,13 +632,33 @@ async def test_cancel_while_a_push_is_under_way_waits_for_its_answer_and_takes_i
         pushing.set()
         await activity.wait_for_cancelled()
 
-    scene.workspaces.before_push = hold_until_cancelled
+    scene.workspaces.before["push"] = hold_until_cancelled
     await scene.start()
     await asyncio.wait_for(pushing.wait(), 20)
     await scene.cancel("stop")
     result = await scene.ends(Outcome.CANCELLED)
     assert _effects(result) == [("branch.push", EffectState.CREATED), ("branch.delete", EffectState.CREATED)]
     assert scene.github.pulls == {}
+
+
+async def test_a_cancel_while_it_tidies_up_changes_nothing(scene: Scene) -> None:
+    tidying, may_go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        tidying.set()
+        await may_go_on.wait()
+
+    await _until_review(scene)
+    scene.workspaces.before["delete_branch"] = hold
+    scene.github.close_by(scene.pull.number, "ann")
+    await scene.ring()
+    await asyncio.wait_for(tidying.wait(), 20)
+    await scene.handle.cancel()
+    await scene.until_history_has(
+        EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED, EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
+    )
+    may_go_on.set()
+    assert (await scene.ends(Outcome.CLOSED)).reason == "closed by ann"
 
 
 async def test_what_cannot_be_undone_is_named(scene: Scene) -> None:
