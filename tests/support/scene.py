@@ -111,6 +111,10 @@ class LinkedWorkspaces(FakeWorkspaces):
             self._github.delete_branch(branch, "ci-sweeper[bot]")
         return effect
 
+    async def discard(self, repository_id: int, sweep: str) -> None:
+        await self._held("discard")
+        await super().discard(repository_id, sweep)
+
     async def _held(self, method: str) -> None:
         if method in self.before:
             await self.before[method]()
@@ -278,12 +282,16 @@ class Scene:
         """Wait until the sweep names this wait, or one that begins so."""
         return await self.until(lambda told: told.waiting_for is not None and told.waiting_for.what.startswith(what))
 
+    async def events(self) -> list[EventType.ValueType]:
+        """The newest run's history, by type."""
+        history = self.env.client.get_workflow_handle(self.workflow_id).fetch_history_events()
+        return [event.event_type async for event in history]
+
     async def until_history_has(self, *events: EventType.ValueType) -> None:
-        """Wait until the newest run's history has these events in this order, with any others between them."""
+        """Wait until these events are in the history in this order, with any others between them."""
         async with asyncio.timeout(PATIENCE):
             while True:
-                history = self.env.client.get_workflow_handle(self.workflow_id).fetch_history_events()
-                seen = iter([entry.event_type async for entry in history])
+                seen = iter(await self.events())
                 if all(event in seen for event in events):
                     return
                 await asyncio.sleep(0.01)

@@ -649,7 +649,7 @@ async def test_a_cancel_while_it_tidies_up_changes_nothing(scene: Scene) -> None
         await may_go_on.wait()
 
     await _until_review(scene)
-    scene.workspaces.before["delete_branch"] = hold
+    scene.workspaces.before["discard"] = hold
     scene.github.close_by(scene.pull.number, "ann")
     await scene.ring()
     await asyncio.wait_for(tidying.wait(), 20)
@@ -657,6 +657,7 @@ async def test_a_cancel_while_it_tidies_up_changes_nothing(scene: Scene) -> None
     await scene.until_history_has(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED, EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
     )
+    assert EventType.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED not in await scene.events()
     may_go_on.set()
     assert (await scene.ends(Outcome.CLOSED)).reason == "closed by ann"
 
