@@ -14,10 +14,17 @@ T = TypeVar("T")
 
 
 class Inlet:
-    """What others write into `descriptor` can be read from `stream`."""
+    """What others write into `descriptor` can be read from `stream`.
 
-    def __init__(self) -> None:
+    `survives_us`: the descriptor reads as well, so that its holder is not killed by SIGPIPE for writing after our
+    death. bwrap would be, half-way, and would leave its child waiting for ever.
+    """
+
+    def __init__(self, survives_us: bool = False) -> None:
         self._reader, self.descriptor = os.pipe()
+        if survives_us:
+            writer, self.descriptor = self.descriptor, os.open(f"/proc/self/fd/{self.descriptor}", os.O_RDWR)
+            os.close(writer)
         self.stream = asyncio.StreamReader()
         self._transport: asyncio.BaseTransport | None = None
 

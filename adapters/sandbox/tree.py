@@ -43,7 +43,7 @@ class Tree:
         self.ended_by: str | None = None
 
     async def __aenter__(self) -> "Tree":
-        self._gate, self._status, self._output = Gate(), Inlet(), Inlet()
+        self._gate, self._status, self._output = Gate(), Inlet(survives_us=True), Inlet()
         try:
             _, cancelled = await finish(self._start())
             if cancelled is not None:
@@ -113,6 +113,7 @@ class Tree:
         """Wait for the end. 128 + signal for a killed command; None if it was never started or was ended by us."""
         code = await self._reported("exit-code")
         self._has_ended = True
+        self._kill_pid_1()  # it would wait for what the command left running
         await self._gone()
         return None if self.ended_by else code
 
@@ -125,6 +126,8 @@ class Tree:
         return None
 
     def _kill_pid_1(self) -> None:
+        if self._pidfd < 0:
+            return
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
@@ -138,8 +141,7 @@ class Tree:
 
     async def _destroy(self) -> None:
         self._gate.close()  # a command still at the gate gives up; bwrap is never killed half-way, that leaves orphans
-        if self._pidfd >= 0:
-            self._kill_pid_1()
+        self._kill_pid_1()
         try:
             async with asyncio.timeout(_GRACE_SECONDS):
                 await self._gone()

@@ -149,6 +149,36 @@ async def test_killing_the_worker_ends_its_sandboxes(room: Room) -> None:
     await until(lambda: alive(unique) == [])
 
 
+STARTING = """
+import asyncio, sys
+from adapters.sandbox import Bubblewrap
+from sweeper.ports import SandboxRun
+
+async def main():
+    sandbox = Bubblewrap()
+    await sandbox.probe()
+    while True:
+        print("next", flush=True)
+        await sandbox.run(SandboxRun(workspace=sys.argv[1], argv=("true", sys.argv[2])))
+
+asyncio.run(main())
+"""
+
+
+async def test_killing_the_worker_while_it_starts_a_sandbox_leaves_nothing(room: Room) -> None:
+    unique = f"67{id(room)}"
+    for pause in range(10):
+        worker = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", STARTING, str(room.path), unique), stdout=asyncio.subprocess.PIPE
+        )
+        assert worker.stdout is not None
+        await worker.stdout.readline()
+        await asyncio.sleep(pause * 0.006)  # a different point of the start each time
+        worker.kill()
+        await worker.wait()
+    await until(lambda: alive(unique) == [])
+
+
 async def test_no_control_group_is_left(room: Room) -> None:
     await room.sh("true")
     left = [path for base in Path("/sys/fs/cgroup").glob("*") for path in base.rglob(f"sweeper-{os.getpid()}-*")]
