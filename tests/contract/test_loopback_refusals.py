@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from adapters.loopback.core.state import Permission
-from adapters.loopback.drive.requests import EditPull, NewJob, NewPush, NewReview, NewRun, NewUser, PullAct
+from adapters.loopback.drive.requests import EditPull, NewJob, NewPush, NewRun, NewUser, PullAct
 from adapters.loopback.drive_client import DriveClient, DriveRefused
 from adapters.loopback.options import LoopbackInfo
 from tests.support.loopback import SHOP, WORKFLOW, open_fix, open_shop, push_fix, rest, running_loopback
@@ -203,13 +203,16 @@ async def test_the_drive_api_refuses_a_field_it_does_not_know(scene: Scene) -> N
     assert "bdoy" in answer.json()["error"]
 
 
-async def test_a_refused_drive_call_leaves_no_trace(scene: Scene) -> None:
+async def test_a_refused_call_leaves_no_trace(scene: Scene) -> None:
     number = await open_fix(scene.drive, user="ada")
     before = await scene.drive.world()
-    own = NewReview(repo=SHOP, pr=number, user="ada", state="APPROVED")
-    with pytest.raises(DriveRefused, match="Can not approve"):
-        await scene.drive.review(own)
+    half_right = EditPull(repo=SHOP, pr=number, user="ada", title="Better", base="nowhere")
+    with pytest.raises(DriveRefused, match="base"):
+        await scene.drive.edit_pull(half_right)
+    answer = await scene.api.patch(repo(f"/pulls/{number}"), json={"title": "Better", "base": "nowhere"})
+    assert answer.status_code == 422
     assert await scene.drive.world() == before
+    assert (await scene.drive.ledger()).effects == {}
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", ""])

@@ -27,13 +27,13 @@ def repo_named(state: State, name: str) -> Repo:
     for repo in state.repos.values():
         if wanted in (former.lower() for former in repo.former_names):
             raise Moved(repo.id)
-    raise not_found()
+    raise not_found(f"there is no repository {name}")
 
 
 def pull_numbered(repo: Repo, number: int) -> Pull:
     """Raises Refused 404."""
     if number not in repo.pulls:
-        raise not_found()
+        raise not_found(f"there is no pull request {number}")
     return repo.pulls[number]
 
 
@@ -42,13 +42,13 @@ def review_of(pull: Pull, review_id: int) -> Review:
     for review in pull.reviews:
         if review.id == review_id:
             return review
-    raise not_found()
+    raise not_found(f"there is no review {review_id}")
 
 
 def comment_of(repo: Repo, comment_id: int) -> Comment:
     """Raises Refused 404."""
     if comment_id not in repo.comments:
-        raise not_found()
+        raise not_found(f"there is no comment {comment_id}")
     return repo.comments[comment_id]
 
 
@@ -60,7 +60,7 @@ def comments_on(repo: Repo, number: int) -> list[Comment]:
 def run_of(repo: Repo, run_id: int) -> Run:
     """Raises Refused 404."""
     if run_id not in repo.runs:
-        raise not_found()
+        raise not_found(f"there is no run {run_id}")
     return repo.runs[run_id]
 
 

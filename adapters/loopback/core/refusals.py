@@ -6,18 +6,28 @@ ErrorItem = str | dict[str, str]
 
 
 class Refused(Exception):
-    """A call that GitHub would answer with `status`; `errors` as in GitHub's body (dicts, or bare sentences)."""
+    """A call that GitHub would answer with `status`; `errors` as in GitHub's body (dicts, or bare sentences).
 
-    def __init__(self, status: int, message: str, errors: Sequence[ErrorItem] = ()) -> None:
+    `about` says to a person what GitHub would not: which thing was not found.
+    """
+
+    def __init__(self, status: int, message: str, errors: Sequence[ErrorItem] = (), about: str = "") -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.errors = tuple(errors)
+        self.about = about
 
     def sentence(self) -> str:
         """All of it in one line, for a person."""
-        details = [item if isinstance(item, str) else item.get("message", str(item)) for item in self.errors]
-        return ": ".join([self.message, *details])
+        details = [self.about] if self.about else []
+        return ": ".join([self.message, *details, *(_detail(item) for item in self.errors)])
+
+
+def _detail(item: ErrorItem) -> str:
+    if isinstance(item, str):
+        return item
+    return item.get("message") or f"{item.get('field', 'something')} is {item.get('code', 'wrong').replace('_', ' ')}"
 
 
 class Moved(Exception):
@@ -28,9 +38,9 @@ class Moved(Exception):
         self.repository_id = repository_id
 
 
-def not_found() -> Refused:
+def not_found(about: str = "") -> Refused:
     """404, also for what the caller may not see."""
-    return Refused(404, "Not Found")
+    return Refused(404, "Not Found", about=about)
 
 
 def invalid(resource: str, field: str, code: str = "invalid") -> Refused:

@@ -88,7 +88,7 @@ class Outbox:
         """Send the event again, same guid, same body. Raises Refused 404 for a guid nobody knows."""
         known = next((one for one in self._store.state.deliveries if one.guid == guid), None)
         if known is None:
-            raise not_found()
+            raise not_found(f"no event has the guid {guid}")
         again = known.model_copy(
             update={
                 "id": self._store.new_id(),

@@ -37,6 +37,7 @@ class LineNote:
 class Entry:
     """Something somebody said. `kind`: comment, or a review's state in lower case."""
 
+    number: int
     kind: str
     anchor: str
     user: str
@@ -145,6 +146,7 @@ def _entries(hub: Hub, repo: Repo, pull: Pull) -> list[Entry]:
     users = hub.state.users
     said = [
         Entry(
+            number=one.id,
             kind="comment",
             anchor=f"issuecomment-{one.id}",
             user=users[one.user_id].login,
@@ -158,6 +160,7 @@ def _entries(hub: Hub, repo: Repo, pull: Pull) -> list[Entry]:
     ]
     said += [
         Entry(
+            number=one.id,
             kind=one.state.lower(),
             anchor=f"pullrequestreview-{one.id}",
             user=users[one.user_id].login,
@@ -170,7 +173,8 @@ def _entries(hub: Hub, repo: Repo, pull: Pull) -> list[Entry]:
         for one in pull.reviews
         if one.submitted_at
     ]
-    return sorted(said, key=lambda entry: entry.when)
+    # Ids grow with time, and times are whole seconds.
+    return sorted(said, key=lambda entry: (entry.when, entry.number))
 
 
 def people_for(hub: Hub, repo: Repo, pull: Pull) -> list[PersonLine]:
