@@ -76,6 +76,7 @@ def listener(app: ASGIApp) -> Listener:
         log_level="critical",
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_graceful_shutdown=1,
         timeout_keep_alive=75,
     )
@@ -84,7 +85,8 @@ def listener(app: ASGIApp) -> Listener:
 
 def bind(port: int) -> socket.socket:
     """A listening socket on 127.0.0.1; port 0 takes a free one. Raises BadInput naming a port that is taken."""
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # asyncio switches Nagle off only where the protocol is named; without it each answer is 40 ms late.
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         sock.bind(("127.0.0.1", port))

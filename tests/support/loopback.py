@@ -1,16 +1,20 @@
 """A loopback GitHub for tests, in this process, on a free port."""
 
 import asyncio
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 
 import httpx
 
+from adapters.loopback.auth import make_key
 from adapters.loopback.core.state import Permission
 from adapters.loopback.drive.answers import RepoMade
 from adapters.loopback.drive.requests import NewPush, NewRepo, NewUser, OpenPull
 from adapters.loopback.drive_client import DriveClient
+from adapters.loopback.founding import KEY_FILE
 from adapters.loopback.options import LoopbackInfo, LoopbackOptions
 from adapters.loopback.server import serve
 
@@ -23,6 +27,7 @@ async def running_loopback(
     state_dir: Path, hook: str | None = None, secret: str | None = None, port: int = 0
 ) -> AsyncIterator[tuple[LoopbackInfo, DriveClient]]:
     """Starts on `state_dir` (made if needed) and stops at the end; may be started again on the same one."""
+    _place_key(state_dir)
     ready: asyncio.Future[LoopbackInfo] = asyncio.get_running_loop().create_future()
     options = LoopbackOptions(state_dir=state_dir, port=port, hook=hook, secret=secret)
     server = asyncio.create_task(serve(options, ready.set_result))
@@ -39,6 +44,23 @@ async def running_loopback(
     finally:
         server.cancel()
         await asyncio.gather(server, return_exceptions=True)
+
+
+def _place_key(state_dir: Path) -> None:
+    """Making an RSA key is the slowest part of a first start, so the tests of one process share one."""
+    file = state_dir / KEY_FILE
+    if file.exists():
+        return
+    state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file.touch(mode=0o600)
+    file.write_bytes(_key())
+
+
+@cache
+def _key() -> bytes:
+    with tempfile.TemporaryDirectory() as directory:
+        make_key(Path(directory) / KEY_FILE)
+        return (Path(directory) / KEY_FILE).read_bytes()
 
 
 def rest(info: LoopbackInfo, token: str | None = None) -> httpx.AsyncClient:
