@@ -19,6 +19,7 @@ from adapters.sandbox.cgroups import Parents, find_parents
 from adapters.sandbox.identity import sandbox_identity
 from adapters.sandbox.layers import Inside, command_line, make_stage
 from adapters.sandbox.layout import Data, Mount
+from adapters.sandbox.leftovers import end_leftovers
 from adapters.sandbox.limits import Guard, bounded
 from adapters.sandbox.output import CappedOutput, drain
 from adapters.sandbox.pipes import in_memory, to_the_end
@@ -68,9 +69,13 @@ class Bubblewrap:
         return self._identity.owner
 
     async def probe(self) -> SandboxFacts:
-        """Try each bwrap there is with a real run; the first that holds is used from then on. Asked once."""
+        """Try each bwrap there is with a real run; the first that holds is used from then on. Asked once.
+
+        What a killed worker left half-made is ended first.
+        """
         async with self._lock:
             if self._facts is None:
+                await asyncio.to_thread(end_leftovers)
                 self._facts = await self._probe_all()
             return self._facts
 

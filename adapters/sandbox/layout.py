@@ -17,6 +17,8 @@ below /work or /workspace."""
 TMP_AT = "/tmp"  # noqa: S108  the sandbox's own, not the host's
 HOME_AT = f"{TMP_AT}/home"
 
+HOST_NAME = "sweeper-sandbox"
+
 TMP_BYTES = 1 << 30
 SHM_BYTES = 256 << 20
 
@@ -77,7 +79,7 @@ def synthetic_etc(identity: Identity) -> dict[str, bytes]:
             "nobody:x:65534:65534:nobody:/:/bin/sh\n"
         ).encode(),
         "/etc/group": f"root:x:0:\nsweeper:x:{group}:\nnogroup:x:65534:\n".encode(),
-        "/etc/hosts": b"127.0.0.1 localhost sweeper\n::1 localhost\n",
+        "/etc/hosts": f"127.0.0.1 localhost {HOST_NAME}\n::1 localhost\n".encode(),
         "/etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files\n",
     }
 
@@ -118,7 +120,7 @@ def isolation(identity: Identity, control: Control) -> list[str]:
     return [
         *("--unshare-user", "--uid", uid, "--gid", gid, "--disable-userns", "--cap-drop", "ALL"),
         *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
-        *("--hostname", "sweeper", "--new-session", "--die-with-parent", "--clearenv"),
+        *("--hostname", HOST_NAME, "--new-session", "--die-with-parent", "--clearenv"),
         *("--json-status-fd", str(control.status), "--block-fd", str(control.gate)),
     ]
 

@@ -13,6 +13,7 @@ from adapters.sandbox.cgroups import Groups, Parents, candidates
 from adapters.sandbox.identity import SANDBOX_UID, Identity
 from adapters.sandbox.layers import STAGE, Inside, command_line
 from adapters.sandbox.layout import Control, Mount
+from adapters.sandbox.leftovers import is_left_over
 from adapters.sandbox.limits import Guard, resident_bytes
 from adapters.sandbox.output import CappedOutput, drain
 from adapters.sandbox.pipes import finish, to_the_end
@@ -270,3 +271,20 @@ def test_no_filter_is_claimed_for_an_unknown_machine() -> None:
     assert judge(seen(GOOD.replace("filter=2", "filter=0")), USER, filtered=False) is None
     assert "system-calls-filtered" not in held(filtered=False)
     assert "system-calls-filtered" in held(filtered=True)
+
+
+def process(proc: Path, pid: int, parent: int, inner: str, words: str) -> None:
+    (proc / str(pid)).mkdir()
+    (proc / str(pid) / "cmdline").write_bytes(words.replace(" ", "\0").encode())
+    (proc / str(pid) / "status").write_text(f"Name:\tx\nPPid:\t{parent}\nNSpid:\t{pid}{inner}\n")
+
+
+def test_only_a_sandbox_that_nobody_leads_is_a_leftover(tmp_path: Path) -> None:
+    ours, other = f"/x/bwrap --hostname {layout.HOST_NAME} -- sh", "/usr/bin/bwrap --unshare-pid sh"
+    process(tmp_path, 1, 0, "", "init")
+    process(tmp_path, 10, 1, "", ours)  # led by a worker
+    process(tmp_path, 11, 10, "\t1", ours)
+    process(tmp_path, 12, 11, "\t2", "sh")
+    process(tmp_path, 20, 1, "\t1", ours)  # its maker is dead
+    process(tmp_path, 30, 1, "\t1", other)
+    assert [pid for pid in (1, 10, 11, 12, 20, 30) if is_left_over(pid, tmp_path)] == [20]
