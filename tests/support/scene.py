@@ -239,6 +239,11 @@ class Scene:
             SweepWorkflow.run, sweep, id=self.workflow_id, task_queue=TASK_QUEUE
         )
 
+    async def start_and_wait(self, **settings: object) -> None:
+        """The trigger, and all that follows until somebody has to review the proposal."""
+        await self.start(**settings)
+        await self.waits_for("review")
+
     async def ring(self) -> None:
         """A webhook about the proposal came in."""
         await self.handle.signal("look")
@@ -336,6 +341,11 @@ class Scene:
     def _pytest(self, run: SandboxRun) -> Reply:
         passes = self.workspaces.tree_at(run.workspace).get("app.py") == GREEN.encode()
         return Reply(0, b"1 passed\n") if passes else Reply(1, b"E   assert 41 == 42\n1 failed\n")
+
+
+def effects(result: SweepResult) -> list[tuple[str, EffectState]]:
+    """The sweep's writes in order, and how each came to be."""
+    return [(effect.name, effect.state) for effect in result.state.effects]
 
 
 @asynccontextmanager
