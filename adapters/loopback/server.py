@@ -5,9 +5,11 @@ import contextlib
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from adapters.loopback.acts.trial import catch_up
 from adapters.loopback.blobs import BlobFace, Links
+from adapters.loopback.core.git import require_git
 from adapters.loopback.core.store import Store
 from adapters.loopback.drive.routes import drive_app
 from adapters.loopback.faults import Faults
@@ -25,13 +27,17 @@ from adapters.loopback.recorder import Recorder
 from adapters.loopback.rest.app import rest_app
 from adapters.loopback.shapes.view import Urls
 from adapters.loopback.sockets import Listener, bind, listener
+from sweeper.errors import BadInput
 
 
 async def serve(options: LoopbackOptions, ready: Callable[[LoopbackInfo], None] | None = None) -> None:
     """Run until cancelled; `ready` is called once it listens and `loopback.json` is written.
 
-    Raises BadInput for a taken port, a directory in use by another one, or a directory with something else in it.
+    Raises BadInput for a taken port, a hook that is no web address, a directory in use by another one or with
+    something else in it; MissingTool without git.
     """
+    _check_hook(options.hook)
+    await require_git()
     with contextlib.ExitStack() as stack:
         main = stack.enter_context(bind(options.port))
         blobs = stack.enter_context(bind(0))
@@ -44,6 +50,11 @@ async def serve(options: LoopbackOptions, ready: Callable[[LoopbackInfo], None] 
             if options.hook:
                 events.ping(hub)
         await _run(hub, (main, blobs), ready)
+
+
+def _check_hook(hook: str | None) -> None:
+    if hook is not None and not (urlsplit(hook).scheme in ("http", "https") and urlsplit(hook).hostname):
+        raise BadInput(f"The hook {hook!r} is no web address; give one like http://127.0.0.1:8000/webhooks/github.")
 
 
 def build(options: LoopbackOptions, store: Store, listening: tuple[socket.socket, socket.socket]) -> Hub:

@@ -14,7 +14,7 @@ from adapters.loopback.drive.requests import NewReview, NewRun, PullAct
 from adapters.loopback.drive_client import DriveClient
 from adapters.loopback.options import LoopbackInfo, LoopbackOptions
 from adapters.loopback.server import serve
-from sweeper.errors import BadInput
+from sweeper.errors import BadInput, MissingTool
 from tests.support.loopback import SHOP, WORKFLOW, open_fix, open_shop, push_fix, rest, running_loopback
 
 pytestmark = pytest.mark.slow
@@ -147,6 +147,26 @@ async def test_a_taken_port_is_named(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         with pytest.raises(BadInput, match=f"Port {port} cannot be taken"):
             await serve(LoopbackOptions(state_dir=tmp_path / "github", port=port))
+    assert not (tmp_path / "github").exists()
+
+
+@pytest.mark.parametrize("hook", ["somewhere", "ftp://127.0.0.1/hook", "http://"])
+async def test_a_hook_that_is_no_web_address_is_refused(tmp_path: Path, hook: str) -> None:
+    with pytest.raises(BadInput, match="no web address"):
+        await serve(LoopbackOptions(state_dir=tmp_path / "github", hook=hook))
+    assert not (tmp_path / "github").exists()
+
+
+@pytest.mark.parametrize(("program", "said"), [(None, "install git"), ("echo git version 2.30.1", "2.30.1")])
+async def test_a_machine_without_a_git_that_can_merge_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str | None, said: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if program:
+        (tmp_path / "git").write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / "git").chmod(0o755)
+    with pytest.raises(MissingTool, match=said):
+        await serve(LoopbackOptions(state_dir=tmp_path / "github"))
     assert not (tmp_path / "github").exists()
 
 

@@ -2,11 +2,16 @@
 
 import asyncio
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sweeper.errors import MissingTool
+
 TIMEOUT_S = 120.0
+OLDEST = (2, 38)
+"""The first git whose merge-tree writes a tree without a working copy."""
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "GitHub",
     "GIT_AUTHOR_EMAIL": "noreply@github.com",
@@ -84,3 +89,15 @@ async def git(
     if result.code not in ok:
         raise GitFailed(result)
     return result
+
+
+async def require_git() -> None:
+    """Raises MissingTool when there is no git, or one too old."""
+    needed = f"git {OLDEST[0]}.{OLDEST[1]} or newer is needed for the loopback GitHub"
+    try:
+        said = (await git(["--version"], cwd=Path("/"))).text
+    except FileNotFoundError:
+        raise MissingTool(f"{needed}; install git.") from None
+    version = re.search(r"(\d+)\.(\d+)", said)
+    if version is None or (int(version[1]), int(version[2])) < OLDEST:
+        raise MissingTool(f"{needed}; this machine has {said!r}.")
