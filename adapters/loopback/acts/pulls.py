@@ -48,7 +48,7 @@ async def open_pull(hub: Hub, repo: Repo, author: User, new: Draft) -> Pull:
     repo.pulls[number] = pull
     repo.next_number += 1
     await trial.refresh(hub, repo, pull)
-    events.pull_request(hub, repo, pull, "opened", author)
+    events.pull_request(hub, events.OnPull(repo, pull), "opened", author)
     return pull
 
 
@@ -113,7 +113,7 @@ async def edit_pull(hub: Hub, repo: Repo, pull: Pull, edit: Edit, actor: User) -
         await _retarget(hub, repo, pull, edit.base)
     if changes:
         pull.updated_at = hub.store.now()
-        events.pull_request(hub, repo, pull, "edited", actor, {"changes": changes})
+        events.pull_request(hub, events.OnPull(repo, pull), "edited", actor, {"changes": changes})
     return set_draft(hub, repo, pull, edit.draft, actor) or bool(changes)
 
 
@@ -133,7 +133,7 @@ def set_draft(hub: Hub, repo: Repo, pull: Pull, draft: bool | None, actor: User)
         return False
     pull.draft = draft
     pull.updated_at = hub.store.now()
-    events.pull_request(hub, repo, pull, "converted_to_draft" if draft else "ready_for_review", actor)
+    events.pull_request(hub, events.OnPull(repo, pull), "converted_to_draft" if draft else "ready_for_review", actor)
     return True
 
 
@@ -156,7 +156,7 @@ async def reopen_pull(hub: Hub, repo: Repo, pull: Pull, actor: User) -> bool:
     pull.open, pull.closed_at, pull.closed_by = True, None, None
     pull.updated_at = hub.store.now()
     await trial.refresh(hub, repo, pull)
-    events.pull_request(hub, repo, pull, "reopened", actor)
+    events.pull_request(hub, events.OnPull(repo, pull), "reopened", actor)
     return True
 
 
@@ -173,5 +173,5 @@ def request_reviewers(hub: Hub, repo: Repo, pull: Pull, logins: list[str], actor
     for one in new:
         pull.reviewers.append(one.id)
         extra: Json = {"requested_reviewer": user(hub.view(), one)}
-        events.pull_request(hub, repo, pull, "review_requested", actor, extra)
+        events.pull_request(hub, events.OnPull(repo, pull), "review_requested", actor, extra)
     return new

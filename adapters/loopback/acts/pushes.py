@@ -69,7 +69,7 @@ async def _head_moved(hub: Hub, repo: Repo, pull: Pull, change: RefChange, pushe
     await trial.refresh(hub, repo, pull)
     pull.updated_at = hub.store.now()
     extra: Json = {"before": change.before, "after": change.after}
-    events.pull_request(hub, repo, pull, "synchronize", pusher, extra)
+    events.pull_request(hub, events.OnPull(repo, pull), "synchronize", pusher, extra)
     if pull.size.commits == 0:
         # GitHub closes a pull request whose head was forced onto its base.
         close(hub, repo, pull, pusher)
@@ -91,7 +91,7 @@ def close(hub: Hub, repo: Repo, pull: Pull, actor: User) -> None:
     pull.closed_at = pull.updated_at = hub.store.now()
     pull.closed_by = actor.id
     pull.merge_sha = None
-    events.pull_request(hub, repo, pull, "closed", actor)
+    events.pull_request(hub, events.OnPull(repo, pull), "closed", actor)
 
 
 def mark_merged(hub: Hub, repo: Repo, pull: Pull, merge_sha: str, actor: User) -> None:
@@ -100,4 +100,4 @@ def mark_merged(hub: Hub, repo: Repo, pull: Pull, merge_sha: str, actor: User) -
     pull.closed_at = pull.merged_at = pull.updated_at = hub.store.now()
     pull.closed_by = pull.merged_by = actor.id
     pull.merge_sha = merge_sha
-    events.pull_request(hub, repo, pull, "closed", actor)
+    events.pull_request(hub, events.OnPull(repo, pull), "closed", actor)

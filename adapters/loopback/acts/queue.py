@@ -22,7 +22,7 @@ def enqueue(hub: Hub, repo: Repo, pull: Pull, actor: User) -> None:
         raise Refused(422, "Pull request is not in a mergeable state")
     merging.refuse_by_rules(repo, pull, rules)
     pull.queued = True
-    events.pull_request(hub, repo, pull, "enqueued", actor)
+    events.pull_request(hub, events.OnPull(repo, pull), "enqueued", actor)
 
 
 async def end_queue(hub: Hub, repo: Repo, pull: Pull, merged: bool) -> None:
@@ -34,4 +34,4 @@ async def end_queue(hub: Hub, repo: Repo, pull: Pull, merged: bool) -> None:
         await merging.merge_pull(hub, repo, pull, "merge", queue)
     else:
         pull.queued = False
-        events.pull_request(hub, repo, pull, "dequeued", queue, {"reason": "CI_FAILURE"})
+        events.pull_request(hub, events.OnPull(repo, pull), "dequeued", queue, {"reason": "CI_FAILURE"})

@@ -142,7 +142,7 @@ def remove_label(hub: Hub, on: OnPull, name: str, actor: User) -> None:
 def _tell_label(hub: Hub, on: OnPull, name: str, action: str, actor: User) -> None:
     on.pull.updated_at = hub.store.now()
     extra: Json = {"label": label(hub.view(), on.repo, on.repo.labels[name])}
-    events.pull_request(hub, on.repo, on.pull, action, actor, extra)
+    events.pull_request(hub, on, action, actor, extra)
 
 
 def react(comment: Comment, content: str, actor: User) -> bool:

@@ -73,7 +73,6 @@ class Run(Record):
     head_sha: str
     head_repo_id: int
     head_commit: HeadCommit
-    pulls: list[int] = []
     actor_id: int
     created_at: datetime
     attempts: list[Attempt] = []

@@ -47,7 +47,6 @@ async def _new_run(hub: Hub, repo: Repo, new: NewRun) -> Run:
         head_sha=sha,
         head_repo_id=head_repo.id,
         head_commit=acts.head_commit_of(await hub.bare(head_repo).commit(sha)),
-        pulls=[new.pr] if new.pr else [],
         actor_id=actor.id,
         created_at=hub.store.now(),
     )

@@ -46,18 +46,19 @@ def ping(hub: Hub) -> str:
     return hub.outbox.put(Event("ping", None, body))
 
 
-def pull_request(hub: Hub, repo: Repo, pull: Pull, action: str, sender: User, extra: Json | None = None) -> str:
-    """`extra`: before and after, label, changes."""
-    body: Json = {"action": action, "number": pull.number, "pull_request": pulls.pull(hub.view(), repo, pull)}
-    return _put(hub, "pull_request", repo, sender, body | (extra or {}))
-
-
 @dataclass(frozen=True)
 class OnPull:
     """The pull request an event is about, and where it is."""
 
     repo: Repo
     pull: Pull
+
+
+def pull_request(hub: Hub, on: OnPull, action: str, sender: User, extra: Json | None = None) -> str:
+    """`extra`: before and after, label, changes."""
+    shape = pulls.pull(hub.view(), on.repo, on.pull)
+    body: Json = {"action": action, "number": on.pull.number, "pull_request": shape}
+    return _put(hub, "pull_request", on.repo, sender, body | (extra or {}))
 
 
 def pull_request_review(hub: Hub, on: OnPull, review: Review, action: str, sender: User) -> str:
