@@ -19,18 +19,23 @@ NO_HASTE = timedelta(seconds=30)
 """Heartbeat: nothing is under way when the worker dies, so nobody waits for it, and a slow machine does no harm."""
 
 
-def each(*halves: list[str]) -> list[object]:
-    """Every step as a parameter; the two halves run side by side."""
-    return [
-        pytest.param(step, marks=pytest.mark.xdist_group(f"recorded-{number}"))
-        for number, half in enumerate(halves)
-        for step in half
-    ]
+@pytest.mark.xdist_group("recorded-before")
+class TestBeforeThePatch:
+    @pytest.mark.parametrize("step", BEFORE_THE_PATCH)
+    async def test_a_recorded_step_is_not_executed_again(self, step: str, ground: Ground, tmp_path: Path) -> None:
+        await dies_after(step, ground, tmp_path / "state")
 
 
-@pytest.mark.parametrize("step", each(BEFORE_THE_PATCH, AFTER_THE_PATCH))
-async def test_a_recorded_step_is_not_executed_again(step: str, ground: Ground, tmp_path: Path) -> None:
-    sweep = await small_sweep(ground, step.replace("_", "-"), tmp_path / "state", NO_HASTE)
+@pytest.mark.xdist_group("recorded-after")
+class TestAfterThePatch:
+    @pytest.mark.parametrize("step", AFTER_THE_PATCH)
+    async def test_a_recorded_step_is_not_executed_again(self, step: str, ground: Ground, tmp_path: Path) -> None:
+        await dies_after(step, ground, tmp_path / "state")
+
+
+async def dies_after(step: str, ground: Ground, state_dir: Path) -> None:
+    """A worker dies as soon as this step is recorded; another one goes on."""
+    sweep = await small_sweep(ground, step.replace("_", "-"), state_dir, NO_HASTE)
     async with asyncio.TaskGroup() as beside:
         beside.create_task(sweep.approved())
         died_of = await sweep.lives_until(Fate(step, Moment.RECORDED))

@@ -1,0 +1,99 @@
+"""`sweeper demo`: the whole story in one command, with a kill -9 in the middle."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from pydantic import JsonValue
+
+from tests.support.commands import Ended, environment, on_terminal, running_on, sweeper
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+ONCE = {"branch.push": 1, "pull.create": 1, "pull.merge": 1, "branch.delete": 1}
+CRASH = [
+    {"phase": "created", "effect": "pull.create"},
+    {"phase": "crash", "effect": "worker"},
+    {"phase": "deduplicated", "effect": "pull.create"},
+]
+
+
+@dataclass(frozen=True)
+class Demos:
+    """Demos in one state directory, one after the other."""
+
+    state_dir: Path
+    ended: tuple[Ended, ...]
+    left_running: list[str]
+
+    @property
+    def told(self) -> list[dict[str, JsonValue]]:
+        """What each said of itself."""
+        return [ended.document_as(0) for ended in self.ended]
+
+
+@pytest.fixture(scope="module")
+def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
+    state_dir = tmp_path_factory.mktemp("demo") / "state"
+    env = environment(state_dir)
+    ended = tuple(sweeper("demo", "--json", env=env) for _ in range(2))
+    return Demos(state_dir, ended, running_on(state_dir))
+
+
+@pytest.mark.xdist_group("demo")
+class TestWithoutATerminal:
+    def test_the_fix_is_merged_and_each_side_effect_happened_once(self, demos: Demos) -> None:
+        for told in demos.told:
+            assert told["outcome"] == "merged"
+            assert told["effects"] == ONCE
+
+    def test_the_worker_died_with_the_answer_and_the_effect_was_found_again(self, demos: Demos) -> None:
+        for told in demos.told:
+            assert told["worker_kills"] == 1
+            assert told["events"] == CRASH
+
+    def test_every_webhook_was_delivered_twice(self, demos: Demos) -> None:
+        for told in demos.told:
+            doubles = told["duplicate_deliveries"]
+            assert isinstance(doubles, int)
+            assert doubles >= 1
+
+    def test_two_demos_are_two_sweeps(self, demos: Demos) -> None:
+        assert len({str(told["workflow_id"]) for told in demos.told}) == 2
+
+    def test_nothing_is_left_running(self, demos: Demos) -> None:
+        assert demos.left_running == []
+
+    def test_deterministic_fixes_alone_mend_a_lint_error(self, demos: Demos) -> None:
+        told = sweeper("demo", "--agent", "autofix", "--json", env=environment(demos.state_dir)).document_as(0)
+        assert told["effects"] == ONCE
+        assert told["events"] == CRASH
+
+
+@pytest.mark.xdist_group("demo-terminal")
+class TestOnATerminal:
+    @pytest.fixture(scope="class")
+    def env(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+        state_dir = tmp_path_factory.mktemp("demo") / "state"
+        yield environment(state_dir)
+        assert running_on(state_dir) == []
+
+    def test_it_asks_and_enter_approves(self, env: dict[str, str]) -> None:
+        with on_terminal("demo", "--json", env=env) as terminal:
+            terminal.waits_for("press Enter to approve")
+            terminal.press_enter()
+            told = terminal.ends().document_as(0)
+        assert told["outcome"] == "merged"
+        assert told["effects"] == ONCE
+
+    def test_an_approval_in_the_browser_counts_as_well(self, env: dict[str, str]) -> None:
+        with on_terminal("demo", "--agent", "autofix", env=env) as terminal:
+            page = terminal.waits_for(r"Review it in the browser: (\S+)\n")[1]
+            terminal.waits_for("press Enter to approve")
+            assert ">Approve</button>" in httpx.get(page).text
+            assert httpx.post(page, data={"user": "mia", "action": "approve"}).status_code == 303
+            ended = terminal.ends()
+        assert ended.code == 0, ended.stderr
+        assert "outcome merged: approved by mia" in ended.stderr
