@@ -109,7 +109,8 @@ def bind_tcp(host: str, port: int, setting: str) -> socket.socket:
     if not host:  # the system would take it for every address there is
         raise BadInput(f"There is no address to listen on; set {setting} to HOST:PORT.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    # Named, because only then asyncio switches off the delay that would hold back small answers for 40 ms.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
