@@ -6,7 +6,7 @@ Tests say what people and CI do (`github`), let time pass (`sleep`), and look at
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -249,7 +249,9 @@ class Scene:
         await self.handle.signal("look")
 
     async def cancel(self, reason: str = "not wanted any more") -> None:
-        """The operator's cancel."""
+        """The operator's cancel. Call it while the sweep waits, or while what it does is held up: this server loses
+        a workflow that cancels an activity which has just ended.
+        """
         await self.handle.signal("cancel", reason)
 
     # Where the sweep is
@@ -295,20 +297,15 @@ class Scene:
     async def until_history_has(self, *events: EventType.ValueType) -> None:
         """Wait until these events are in the history in this order, with any others between them."""
         async with asyncio.timeout(PATIENCE):
-            while True:
-                seen = iter(await self.events())
-                if all(event in seen for event in events):
-                    return
+            while not _in_order(await self.events(), events):
                 await asyncio.sleep(0.01)
 
     async def looks_again(self) -> None:
-        """Ring, and wait until the sweep has looked at the world and waits again."""
-        before = self.github.calls.count("read_world")
+        """Ring, and wait until the sweep has looked at the world and waits again, now and for nothing but time."""
         await self.ring()
         async with asyncio.timeout(PATIENCE):
-            while self.github.calls.count("read_world") == before:
+            while (await self.events())[-1] != EventType.EVENT_TYPE_TIMER_STARTED:
                 await asyncio.sleep(0.01)
-        await self.until(lambda told: told.waiting_for is not None)
 
     async def sleep(self, span: timedelta) -> None:
         """Let time pass at once."""
@@ -341,6 +338,11 @@ class Scene:
     def _pytest(self, run: SandboxRun) -> Reply:
         passes = self.workspaces.tree_at(run.workspace).get("app.py") == GREEN.encode()
         return Reply(0, b"1 passed\n") if passes else Reply(1, b"E   assert 41 == 42\n1 failed\n")
+
+
+def _in_order(seen: Sequence[EventType.ValueType], events: Sequence[EventType.ValueType]) -> bool:
+    rest = iter(seen)
+    return all(event in rest for event in events)
 
 
 def effects(result: SweepResult) -> list[tuple[str, EffectState]]:
