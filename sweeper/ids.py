@@ -1,6 +1,6 @@
 """Names that carry identity: workflow ids, branches, effect keys and signed markers, and the way back.
 
-Rules: DESIGN "Identity and duplicates" as kept in ARCHITECTURE.md. Nothing here is drawn by chance, so asking
+Rules: ARCHITECTURE.md, "Why nothing happens twice". Nothing here is drawn by chance, so asking
 twice for the same run gives the same names.
 """
 
