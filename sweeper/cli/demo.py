@@ -14,7 +14,7 @@ import typer
 from rich.table import Table
 
 from sweeper.cli.frame import JsonOption, answer, people, run
-from sweeper.config import load_settings
+from sweeper.config import load_settings, private_room
 from sweeper.errors import BadInput
 from sweeper.model import Outcome, Strict
 
@@ -76,7 +76,7 @@ async def _demo(agent: str | None, as_json: bool) -> int:
 
     if agent is not None and agent not in AGENTS:
         raise BadInput(f"There is no agent {agent!r}; choose one of {', '.join(AGENTS)}.")
-    root = load_settings(use_working_directory=False).state_dir.expanduser().absolute() / "demo"
+    root = private_room(load_settings(use_working_directory=False), "demo")
     overrides: dict[str, object] = {
         "agents": (agent,) if agent else AGENTS,
         "agent_command": AGENT_COMMAND,
@@ -98,7 +98,6 @@ async def _demo(agent: str | None, as_json: bool) -> int:
 @asynccontextmanager
 async def _alone(root: Path) -> AsyncIterator[None]:
     """One demo at a time per state directory: a second one would kill the first one's worker."""
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (root / "demo.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

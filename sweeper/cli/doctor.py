@@ -1,6 +1,5 @@
 """`sweeper doctor`: is everything here that a sweep needs?"""
 
-import asyncio
 import platform
 import sys
 from collections.abc import Awaitable, Callable
@@ -74,10 +73,9 @@ async def _look(
 
 
 async def _git(_settings: Settings, state: StateDir) -> str:
-    from worktrees.git import GitCall, GitDoor
+    from sweeper.cli.house import git_version
 
-    door = GitDoor(state.worktrees / "home")
-    return (await asyncio.to_thread(door.ask, GitCall(("--version",)))).text
+    return await git_version(state)
 
 
 async def _sandbox(settings: Settings, state: StateDir) -> str:

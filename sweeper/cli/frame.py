@@ -17,9 +17,10 @@ import typer
 from pydantic import BaseModel
 from rich.console import Console
 
-from sweeper.errors import SweeperError
+from sweeper.errors import MissingTool, SweeperError
 
 INTERRUPTED = 130
+_LOG = logging.getLogger("sweeper.cli")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on the last line of stdout.")]
 
@@ -41,6 +42,10 @@ def run(main: Coroutine[Any, Any, int | None], as_json: bool = False) -> None:
     except BaseExceptionGroup as group:
         complain(str(_first_of_ours(group)), as_json)
         raise typer.Exit(_first_of_ours(group).exit_code) from None
+    except OSError as error:
+        _LOG.debug("the machine refused", exc_info=True)
+        complain(f"This machine refuses something that is needed here ({error}); see to that and try again.", as_json)
+        raise typer.Exit(MissingTool.exit_code) from None
     except (KeyboardInterrupt, asyncio.CancelledError):
         complain("Interrupted; nothing that was recorded is lost.", as_json)
         raise typer.Exit(INTERRUPTED) from None

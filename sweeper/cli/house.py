@@ -1,5 +1,6 @@
 """Building everything from the settings: the one place where ports meet adapters."""
 
+import asyncio
 from pathlib import Path
 
 from pydantic import SecretBytes
@@ -13,14 +14,20 @@ from adapters.sandbox import choose_sandbox
 from sweeper.config import Settings, StateDir, marker_key
 from sweeper.errors import BadInput
 from sweeper.ports import Artifacts, FixAgent, Ports, Sandbox
+from worktrees.git import GitCall, GitDoor
 from worktrees.host import host_id
 from worktrees.store import Owner, WorktreeStore
 
 
-def code_host(settings: Settings, state: StateDir) -> GitHubHost:
-    """GitHub by the settings. Raises BadInput if there is nothing to log in with."""
+def require_login(settings: Settings) -> None:
+    """Raises BadInput if there is nothing to log in to GitHub with."""
     if settings.github_token is None and settings.app_id is None:
         raise BadInput("Set SWEEPER_GITHUB_TOKEN, or SWEEPER_APP_ID with SWEEPER_APP_KEY_FILE, to log in to GitHub.")
+
+
+def code_host(settings: Settings, state: StateDir) -> GitHubHost:
+    """GitHub by the settings. Raises BadInput if there is nothing to log in with."""
+    require_login(settings)
     return GitHubHost(
         GitHubAccess(
             api_url=settings.github_url,
@@ -51,12 +58,24 @@ def workspaces(root: Path, sandbox: Sandbox) -> WorktreeStore:
     return WorktreeStore(root, host_id(root), Owner(uid=owner[0], gid=owner[1]) if owner else None)
 
 
+async def git_version(state: StateDir) -> str:
+    """Of the git that makes the worktrees. Raises MissingTool if there is none, or an old one."""
+    door = GitDoor(state.worktrees / "home")
+    return (await asyncio.to_thread(door.ask, GitCall(("--version",)))).text
+
+
 async def ports(settings: Settings, state: StateDir) -> Ports:
-    """All a worker stands on. Raises MissingTool if there is no sandbox and no opt-in to do without."""
+    """All a worker stands on.
+
+    Raises BadInput if there is nothing to log in with, MissingTool without git, or without a sandbox and no opt-in to
+    do without.
+    """
+    host = code_host(settings, state)
+    await git_version(state)
     sandbox = await choose_sandbox(settings.allow_unsandboxed, private=(state.root,))
     store = artifacts(state)
     return Ports(
-        code_host=code_host(settings, state),
+        code_host=host,
         workspaces=workspaces(state.worktrees, sandbox),
         sandbox=sandbox,
         agents=agents(settings, sandbox, store),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sweeper.cli.frame import answer, people, run, until_told_to_stop
+from sweeper.errors import BadInput
 
 if TYPE_CHECKING:  # loaded by the command that needs it
     from adapters.loopback.options import LoopbackInfo
@@ -37,4 +38,9 @@ async def _loopback(state: Path, port: int, hook: str | None, secret: str | None
             people.print(f"Pages at {info.page_url}, drive it at {info.drive_url}; Ctrl-C stops it.", markup=False)
 
     options = LoopbackOptions(state_dir=state, port=port, hook=hook, secret=secret)
-    await until_told_to_stop(lambda: serve(options, ready))
+    try:
+        await until_told_to_stop(lambda: serve(options, ready))
+    except OSError as error:
+        raise BadInput(
+            f"{state} cannot hold the state of a GitHub ({error.strerror}); give another --state directory."
+        ) from None

@@ -1,5 +1,9 @@
 """`sweeper`: all commands. Modules are loaded by the command that needs them, so that `--help` is quick."""
 
+import json
+import sys
+from typing import Protocol, runtime_checkable
+
 import typer
 
 from sweeper import __version__
@@ -30,6 +34,20 @@ def _options(
     """Nothing to do before a command."""
 
 
+@runtime_checkable
+class _Mistake(Protocol):
+    """What typer makes of a command line it does not understand."""
+
+    def format_message(self) -> str:
+        """One sentence."""
+
+
 def run() -> None:
-    """The console script."""
-    app()
+    """The console script. Whoever asked for JSON gets it for a mistyped command line, too."""
+    try:
+        app()
+    except SystemExit as ended:
+        mistake: object = ended.__context__
+        if "--json" in sys.argv and isinstance(mistake, _Mistake):
+            sys.stdout.write(json.dumps({"error": mistake.format_message()}) + "\n")
+        raise

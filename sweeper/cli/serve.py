@@ -13,6 +13,7 @@ from sweeper.config import Settings, StateDir, load_settings, prepare_state_dir
 
 if TYPE_CHECKING:  # the adapters are loaded by the command that needs them
     from sweeper.cli.listeners import Listeners
+    from sweeper.ports import Ports
 
 ListenOption = Annotated[str | None, typer.Option("--listen", help="host:port of the public listener.")]
 
@@ -50,13 +51,15 @@ async def _serve(settings: Settings, state: StateDir, *, with_web: bool, with_wo
     from sweeper.cli.temporal import serve_temporal
 
     async with AsyncExitStack() as stack:
+        # What can be wrong on this machine shows before Temporal is started, so that it leaves nothing behind.
         listeners = _take_ports(settings, stack) if with_web else None
+        ports = await _choose_ports(settings, state) if with_worker else None
         server = await stack.enter_async_context(serve_temporal(settings, state))
         staying = [server.watch]
-        if with_worker:
+        if ports is not None:
             from sweeper.cli.labour import prepare_worker
 
-            staying.append(await prepare_worker(settings, state, server.client, stack))
+            staying.append(await prepare_worker(ports, state, server.client, stack))
         if listeners is not None:
             staying.append(await listeners.start(settings, state, server.client, stack, with_worker=with_worker))
             people.print(f"Webhooks at {listeners.public_url}/webhooks/github, admin pages at {listeners.admin_url}")
@@ -66,9 +69,17 @@ async def _serve(settings: Settings, state: StateDir, *, with_web: bool, with_wo
                 group.create_task(_stay_with(part))
 
 
+async def _choose_ports(settings: Settings, state: StateDir) -> "Ports":
+    from sweeper.cli.labour import choose_ports
+
+    return await choose_ports(settings, state)
+
+
 def _take_ports(settings: Settings, stack: AsyncExitStack) -> "Listeners":
+    from sweeper.cli.house import require_login
     from sweeper.cli.listeners import Listeners
 
+    require_login(settings)
     listeners = Listeners(settings)
     stack.callback(listeners.close)
     return listeners

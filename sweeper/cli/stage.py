@@ -19,6 +19,7 @@ from pydantic import SecretStr, ValidationError
 from adapters.loopback.drive_client import DriveClient
 from adapters.loopback.options import LoopbackInfo
 from adapters.temporal.sweeps import TemporalSweeps
+from sweeper.cli.house import git_version
 from sweeper.cli.listeners import Listeners
 from sweeper.cli.temporal import serve_temporal, sweeps_of
 from sweeper.config import Settings, StateDir, prepare_state_dir
@@ -92,6 +93,7 @@ async def stage(root: Path, overrides: Mapping[str, object]) -> AsyncIterator[St
     async with AsyncExitStack() as stack:
         secret = SecretStr(token_hex(16))
         state = prepare_state_dir(Settings.model_validate({"state_dir": root}))
+        await git_version(state)
         settings = _settings(root, overrides, {"webhook_secrets": (secret,)})
         listeners = Listeners(settings)
         stack.callback(listeners.close)

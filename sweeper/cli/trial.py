@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sweeper.cli.frame import JsonOption, answer, people, run
-from sweeper.config import Settings, StateDir, load_settings
+from sweeper.config import Settings, StateDir, load_settings, private_room
 from sweeper.errors import BadInput, MissingProgram
 from sweeper.model import CheckPlan, CheckResult, Effect, GitAccess, Outcome, Strict, VerdictKind
 
@@ -106,8 +106,7 @@ async def _try(wish: Wish, as_json: bool) -> int:
 @contextmanager
 def _workshop(settings: Settings) -> Iterator[Path]:
     """A directory of this try alone; nothing of it is left but the patch file."""
-    root = settings.state_dir.expanduser().absolute() / "try" / f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
-    root.mkdir(mode=0o700, parents=True)
+    root = private_room(settings, "try", f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}")
     try:
         yield root
     finally:

@@ -1,5 +1,6 @@
 """Commands that ask for something: trigger, retry, cancel."""
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -33,6 +34,8 @@ def trigger(
     as_json: JsonOption = False,
 ) -> None:
     """Sweep a failing run: joins a running sweep, starts anew after an ended one."""
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
+        raise typer.BadParameter(f"{repository!r} is no repository; write OWNER/REPO", param_hint="OWNER/REPO")
     run(_request(repository, run_id, request_id, reason, as_json), as_json)
 
 

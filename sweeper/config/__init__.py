@@ -1,6 +1,6 @@
 """Settings of the service, read once by the cli and passed down, and the state directory they name."""
 
 from sweeper.config.settings import Settings, load_settings
-from sweeper.config.state_dir import StateDir, admin_token, marker_key, prepare_state_dir
+from sweeper.config.state_dir import StateDir, admin_token, marker_key, prepare_state_dir, private_room
 
-__all__ = ["Settings", "StateDir", "admin_token", "load_settings", "marker_key", "prepare_state_dir"]
+__all__ = ["Settings", "StateDir", "admin_token", "load_settings", "marker_key", "prepare_state_dir", "private_room"]

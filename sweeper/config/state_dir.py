@@ -83,10 +83,31 @@ def prepare_state_dir(settings: Settings) -> StateDir:
         _read_or_make(state.marker_key_file)
         _read_or_make(state.admin_token_file)
     except OSError as error:
-        raise BadInput(
-            f"The state directory {state.root} cannot be used ({error.strerror}); set SWEEPER_STATE_DIR to another one."
-        ) from None
+        raise _unusable(state.root, error) from None
     return state
+
+
+def private_room(settings: Settings, *names: str) -> Path:
+    """A directory of a command's own below the state directory, closed to others like that one, without its secrets.
+
+    Raises BadInput if the state directory cannot be made, made private or used.
+    """
+    place = settings.state_dir.expanduser().absolute()
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(place)
+        for name in names:
+            place /= name
+            place.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise _unusable(place, error) from None
+    return place
+
+
+def _unusable(place: Path, error: OSError) -> BadInput:
+    return BadInput(
+        f"The state directory {place} cannot be used ({error.strerror}); set SWEEPER_STATE_DIR to another one."
+    )
 
 
 def marker_key(settings: Settings, state: StateDir) -> bytes:
