@@ -32,7 +32,7 @@ MEMO = "checkpoint"
 STARTED_AT = "started_at"
 GOAL = "a verified fix for the failing run, merged or handed to a human"
 MEMO_BYTES = 2048
-FREE_TEXT = (300, 150, 60, 20)
+FREE_TEXT = (300, 150, 60, 20, 5)
 """How many characters free texts may have; the largest that lets the memo fit is taken."""
 
 REPOSITORY = SearchAttributeKey.for_keyword("Repository")
