@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from sweeper.model import (
-    VERIFIER_VERSION,
     AttemptResult,
     Budget,
     Diagnosis,
@@ -72,10 +71,10 @@ class ReviewLine(Strict):
 
 
 class Versions(Strict):
-    """Of the workflow code the sweep runs, and of the verifier rules of this program."""
+    """Of the workflow code and the verifier rules the sweep was started with."""
 
     workflow: int
-    verifier: int = VERIFIER_VERSION
+    verifier: int
 
 
 class Spent(Strict):
@@ -112,7 +111,9 @@ class ShowReport(Strict):
     versions: Versions
     spent: Spent
     started_at: Instant
+    entered_at: Instant | None
     updated_at: Instant
+    is_open: bool
     stuck: str | None
 
 
@@ -177,10 +178,12 @@ def show_report(record: SweepRecord) -> ShowReport:
         attempts=tuple(_attempt(attempt) for attempt in state.attempts),
         proposal=state.proposal,
         reviews=tuple(ReviewLine(id=review) for review in state.handled_reviews),
-        versions=Versions(workflow=told.workflow_version),
-        spent=Spent(attempts=len(state.attempts), seconds=state.seconds or told.seconds),
+        versions=Versions(workflow=told.workflow_version, verifier=state.verifier_version),
+        spent=Spent(attempts=len(state.attempts), seconds=told.seconds),
         started_at=view.started_at,
+        entered_at=told.entered_at,
         updated_at=told.updated_at,
+        is_open=view.is_open,
         stuck=view.stuck,
     )
 

@@ -24,11 +24,10 @@ from sweeper.ports import Ports
 from sweeper.workflows.attempt import AttemptWorkflow
 from sweeper.workflows.sweep import SweepWorkflow
 
-TASK_QUEUE = "sweeper"
 STICKY_TIMEOUT = timedelta(seconds=2)
 GRACE = timedelta(seconds=10)
 CACHED_WORKFLOWS = 200
-WRITES = frozenset(act.name for act in names.ALL if act.timing is names.Timing.WRITE)
+WRITES = frozenset(act.name for act in names.ALL if act.writes)
 
 
 def as_application_error(error: SweeperError) -> ApplicationError:
@@ -92,7 +91,7 @@ class WorkerOptions:
     """Bounds of one worker process. `activities`: how many may run at once on this machine."""
 
     activities: int = 4
-    task_queue: str = TASK_QUEUE
+    task_queue: str = names.TASK_QUEUE
 
 
 def build_workers(client: Client, ports: Ports, options: WorkerOptions = WorkerOptions()) -> Sequence[Worker]:
@@ -121,7 +120,7 @@ def build_workers(client: Client, ports: Ports, options: WorkerOptions = WorkerO
     )
     host = Worker(
         client,
-        task_queue=f"host-{ports.workspaces.host}",
+        task_queue=names.host_queue(ports.workspaces.host),
         activities=[
             workbench.prepare,
             workbench.reproduce,

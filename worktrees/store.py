@@ -99,6 +99,15 @@ class WorktreeStore:
 
         return await _in_thread(work)
 
+    async def describe(self, repository_id: int, parent: str, commit: str) -> Patch:
+        """The change between any two commits, in numbers."""
+
+        def work() -> Patch:
+            with self._mirror(repository_id).reading() as mirror:
+                return commits.describe(mirror, commit_id(parent), commit_id(commit))
+
+        return await _in_thread(work)
+
     async def diff(self, repository_id: int, parent: str, commit: str) -> bytes:
         """Unified diff, binary-safe, no external drivers, no attributes of the repository."""
 

@@ -1,5 +1,6 @@
 """The facts about a proposal, re-read right now. Reads only."""
 
+import itertools
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -9,9 +10,14 @@ from adapters.github.replies import IssueReply, PermissionReply, PullReply, Revi
 from adapters.github.runs import is_green_later
 from sweeper.errors import NotFound
 from sweeper.model import Review, ReviewComment, ReviewState, World
+from sweeper.policy.redaction import redact_text
+from sweeper.policy.review import WRITERS
 from sweeper.ports import PullRef
 
 _DECISIVE = frozenset({ReviewState.APPROVED, ReviewState.CHANGES_REQUESTED, ReviewState.DISMISSED})
+MOST_STRANGERS = 20
+MOST_COMMENTS = 20
+MOST_CHARS = 2000
 _ROLES = frozenset({"none", "read", "triage", "write", "maintain", "admin"})
 
 
@@ -54,14 +60,20 @@ def _closed_by(there: Repository, number: int) -> str | None:
 
 
 def _reviews(there: Repository, number: int) -> tuple[Review, ...]:
-    """In GitHub's order, oldest first. Rights are asked for users whose last decisive review stands."""
+    """In GitHub's order, oldest first. Rights are asked for users whose last decisive review stands.
+
+    Of people without the right to write only the last few: however many strangers review, the history stays small.
+    """
     reviews = [_review(there, number, reply) for reply in there.pages(ReviewReply, f"pulls/{number}/reviews")]
     last = {review.user: review.state for review in reviews if review.user and review.state in _DECISIVE}
     rights = {user: _permission(there, user) for user, state in last.items() if state is not ReviewState.DISMISSED}
-    return tuple(
+    reviews = [
         review.model_copy(update={"permission": rights[review.user]}) if review.user in rights else review
         for review in reviews
-    )
+    ]
+    strangers = [review.id for review in reviews if review.permission not in WRITERS]
+    left_out = set(strangers[:-MOST_STRANGERS])
+    return tuple(review for review in reviews if review.id not in left_out)
 
 
 def _review(there: Repository, number: int, reply: ReviewReply) -> Review:
@@ -74,7 +86,7 @@ def _review(there: Repository, number: int, reply: ReviewReply) -> Review:
         state=state,
         commit_id=reply.commit_id,
         submitted_at=reply.submitted_at,
-        body=reply.body or "",
+        body=_words(reply.body),
         comments=_line_comments(there, number, reply.id) if wants_changes else (),
     )
 
@@ -82,8 +94,14 @@ def _review(there: Repository, number: int, reply: ReviewReply) -> Review:
 def _line_comments(there: Repository, number: int, review_id: int) -> tuple[ReviewComment, ...]:
     replies = there.pages(ReviewCommentReply, f"pulls/{number}/reviews/{review_id}/comments")
     return tuple(
-        ReviewComment(path=reply.path, line=reply.line or reply.original_line, body=reply.body) for reply in replies
+        ReviewComment(path=reply.path[:300], line=reply.line or reply.original_line, body=_words(reply.body))
+        for reply in itertools.islice(replies, MOST_COMMENTS)
     )
+
+
+def _words(body: str | None) -> str:
+    """What a stranger wrote, without secrets and short enough for the history; an agent is told no more than that."""
+    return redact_text(body or "")[:MOST_CHARS]
 
 
 def _permission(there: Repository, user: str) -> str:

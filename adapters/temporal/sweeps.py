@@ -31,6 +31,7 @@ from adapters.temporal.history import CANCEL_SIGNAL, result_of, state_of
 from adapters.temporal.life import read_poller_life, read_worker_life
 from adapters.temporal.rings import Rings
 from adapters.temporal.views import first_memo, view_of
+from sweeper.activities.names import TASK_QUEUE
 from sweeper.errors import NotFound
 from sweeper.model import Step, SweepInput, SweepState, TriggerSource
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
@@ -38,7 +39,6 @@ from sweeper.workflows.progress import REPOSITORY, STEP, TARGET
 
 SWEEP_WORKFLOW = "sweep"
 LOOK_SIGNAL = "look"
-TASK_QUEUE = "sweeper"
 _ALL_SWEEPS = f'WorkflowType = "{SWEEP_WORKFLOW}" AND ExecutionStatus != "ContinuedAsNew"'
 # The database behind the embedded server stores these escaped and then does not find them by equality.
 _NOT_SEARCHABLE = re.compile(r"[\"'\\%]")

@@ -1,5 +1,7 @@
 """Running the checks of a plan in a workspace."""
 
+import re
+from collections.abc import Sequence
 from datetime import timedelta
 
 from sweeper.model import Check, CheckPlan, CheckResult, Workspace
@@ -9,7 +11,11 @@ from sweeper.policy.redaction import redact
 from sweeper.ports import Artifacts, Sandbox, SandboxLimits, SandboxResult, SandboxRun
 
 EXCERPT_BYTES = 1500
+COMMAND_CHARS = 300
 NOT_FOUND = 127
+_SAYS_SO = re.compile(
+    r"(?P<program>[^\s:'\"]+)['\"]?:\s+(?:command )?not found|(?P<path>\S+): No such file or directory"
+)
 _PARITY = {"CI": "true", "GITHUB_ACTIONS": "true", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
 
@@ -37,12 +43,11 @@ class CheckRunner:
         )
         return CheckResult(
             check=check.name,
-            command=check.command[:1000],
+            command=check.command[:COMMAND_CHARS],
             exit_code=result.exit_code,
             seconds=round(result.seconds, 3),
             limit=result.limit,
             missing_program=self._missing(result),
-            excerpt=excerpt(result.output, EXCERPT_BYTES),
             output=await self._artifacts.put(redact(result.output)),
             sandbox=sandbox,
         )
@@ -52,8 +57,8 @@ class CheckRunner:
         if result.exit_code != NOT_FOUND:
             return None
         for line in reversed(result.output.decode("utf-8", "replace").splitlines()):
-            if line.rstrip().endswith(("not found", "No such file or directory")):
-                return line.rsplit(":", 2)[-2].strip()
+            if said := _SAYS_SO.search(line):
+                return said["program"] or said["path"]
         return "a program"
 
     def problem(self, results: tuple[CheckResult, ...]) -> str | None:
@@ -65,3 +70,12 @@ class CheckRunner:
             if result.limit:
                 return f"check {result.check!r} was ended by its {result.limit} limit"
         return None
+
+
+async def with_excerpts(results: Sequence[CheckResult], artifacts: Artifacts) -> tuple[CheckResult, ...]:
+    """The same results with a few lines of their output, for people and agents to read."""
+    filled = []
+    for result in results:
+        text = excerpt(await artifacts.get(result.output), EXCERPT_BYTES) if result.output else ""
+        filled.append(result.model_copy(update={"excerpt": text}))
+    return tuple(filled)

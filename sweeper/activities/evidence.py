@@ -9,12 +9,11 @@ from temporalio import activity
 
 from sweeper.activities import names
 from sweeper.model import Evidence, JobEvidence, JobFacts, RunFacts, RunRef, World
+from sweeper.model.run import FAILING_CONCLUSIONS
 from sweeper.policy.diagnosis import diagnose
 from sweeper.policy.plan import check_plan
 from sweeper.policy.redaction import redact
 from sweeper.ports import Ports, PullRef
-
-FAILING = frozenset({"failure", "timed_out"})
 
 
 def started_at() -> datetime:
@@ -44,13 +43,16 @@ class EvidenceActivities:
     async def collect(self, request: names.CollectRequest) -> names.Collected:
         """The failing jobs with their logs. A missing log is an answer, not an error."""
         run = request.facts.run
-        jobs = [job for job in await self._code_host.read_jobs(run) if job.conclusion in FAILING]
+        jobs = [job for job in await self._code_host.read_jobs(run) if job.conclusion in FAILING_CONCLUSIONS]
         collected = [await self._job(run, job) for job in jobs]
         evidence = [_evidence(item, request.evidence_ttl) for item in collected]
         return names.Collected(jobs=tuple(collected), evidence=tuple(evidence))
 
     async def _job(self, run: RunRef, job: JobFacts) -> JobEvidence:
+        """Of its steps only the failing one is kept: a matrix of long jobs must not fill the history."""
         answer = await self._code_host.read_log(run, job.id)
+        failing = job.failing_step()
+        job = job.model_copy(update={"steps": (failing,) if failing else ()})
         if not answer.text:
             return JobEvidence(job=job, log_missing=answer.missing or "empty")
         return JobEvidence(job=job, log=await self._artifacts.put(redact(answer.text)))

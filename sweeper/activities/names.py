@@ -30,8 +30,16 @@ from sweeper.model import (
 from sweeper.model.proposal import ReviewComment
 from sweeper.ports import OpenedPull, PullRef
 
+TASK_QUEUE = "sweeper"
+"""Workflows, and everything any host can do."""
+
 In = TypeVar("In", bound=Wire)
 Out = TypeVar("Out", bound=Wire)
+
+
+def host_queue(host: str) -> str:
+    """Everything that needs the disk of that host."""
+    return f"host-{host}"
 
 
 class Timing(StrEnum):
@@ -53,6 +61,11 @@ class Activity(Generic[In, Out]):
     gives: type[Out]
     timing: Timing
     on_host: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes something on GitHub. Such a call is let come to its end even when it is cancelled."""
+        return self.timing is Timing.WRITE
 
 
 class Nothing(Wire):
@@ -143,7 +156,6 @@ class VerifyRequest(Wire):
     commit: str
     patch: Patch
     plan: CheckPlan
-    reproduction: Reproduction
     limits: Limits
     check_timeout: timedelta
 

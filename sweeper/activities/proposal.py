@@ -5,8 +5,9 @@ a lost answer finds what the first try did and answers `deduplicated`.
 from temporalio import activity
 
 from sweeper.activities import names
+from sweeper.activities.checks import with_excerpts
 from sweeper.errors import Bug
-from sweeper.model import Effect
+from sweeper.model import AttemptResult, Effect, Reproduction
 from sweeper.policy.rendering import HowToAnswer, answered_request, body, farewell, title
 from sweeper.ports import NewPull, OpenedPull, Ports
 
@@ -16,6 +17,7 @@ class ProposalActivities:
 
     def __init__(self, ports: Ports) -> None:
         self._code_host = ports.code_host
+        self._artifacts = ports.artifacts
 
     @activity.defn(name=names.OPEN_PROPOSAL.name)
     async def open_proposal(self, request: names.ProposeRequest) -> OpenedPull:
@@ -24,6 +26,7 @@ class ProposalActivities:
         if patch is None or request.facts.head_branch is None:
             raise Bug("A proposal without a patch or without a target was asked for; please report this.")
         answer = HowToAnswer(request.expires_in, request.merges_itself)
+        reproduction, attempt = await self._readable(request.reproduction, request.attempt)
         return await self._code_host.open_pull(
             NewPull(
                 run=request.facts.run,
@@ -31,11 +34,17 @@ class ProposalActivities:
                 base=request.facts.head_branch,
                 head_sha=patch.commit,
                 title=title(request.diagnosis),
-                body=body(request.facts, request.diagnosis, request.reproduction, request.attempt, answer),
+                body=body(request.facts, request.diagnosis, reproduction, attempt, answer),
                 patch_id=patch.patch_id,
                 effect_key=request.effect_key,
             )
         )
+
+    async def _readable(self, reproduction: Reproduction, attempt: AttemptResult) -> tuple[Reproduction, AttemptResult]:
+        before = await with_excerpts(reproduction.results, self._artifacts)
+        after = await with_excerpts(attempt.verdict.results, self._artifacts)
+        verdict = attempt.verdict.model_copy(update={"results": after})
+        return reproduction.model_copy(update={"results": before}), attempt.model_copy(update={"verdict": verdict})
 
     @activity.defn(name=names.COMMENT.name)
     async def comment(self, request: names.CommentRequest) -> Effect:

@@ -10,7 +10,7 @@ from datetime import datetime
 from temporalio import activity
 
 from sweeper.activities import names
-from sweeper.activities.checks import CheckRunner
+from sweeper.activities.checks import CheckRunner, with_excerpts
 from sweeper.errors import BadInput, PolicyDenied
 from sweeper.model import (
     CheckResult,
@@ -29,7 +29,7 @@ from sweeper.model import (
     Workspace,
 )
 from sweeper.policy.joblog import excerpt, failing_section
-from sweeper.policy.limits import findings
+from sweeper.policy.limits import DIFF_TOO_LARGE, findings
 from sweeper.policy.redaction import redact, redact_text
 from sweeper.policy.rendering import commit_message
 from sweeper.ports import Ports, TaskFile
@@ -70,7 +70,7 @@ class WorkbenchActivities:
         ref = f"refs/sweeper/{request.sweep}/{request.n}"
         if recorded := await self._workspaces.recorded(repository_id, ref):
             report = FixReport(agent=request.agent, outcome=FixOutcome.EDITED, summary="recorded by an earlier try")
-            return names.FixAnswer(report=report, patch=await self._with_diff(repository_id, recorded))
+            return names.FixAnswer(report=report, patch=await self._whole(request, recorded))
         workspace = await self._workspaces.create(repository_id, f"{request.sweep}.fix{request.n}", request.base)
         report = await agent.fix(await self._task(request), workspace, request.agent_timeout)
         if report.outcome is not FixOutcome.EDITED:
@@ -82,10 +82,14 @@ class WorkbenchActivities:
             return names.FixAnswer(report=refused)
         if patch is None:
             return names.FixAnswer(report=report.model_copy(update={"outcome": FixOutcome.NO_CHANGE}))
-        return names.FixAnswer(report=report, patch=await self._with_diff(repository_id, patch))
+        return names.FixAnswer(report=report, patch=await self._whole(request, patch))
 
-    async def _with_diff(self, repository_id: int, patch: Patch) -> Patch:
-        diff = await self._workspaces.diff(repository_id, patch.parent, patch.commit)
+    async def _whole(self, request: names.AttemptRequest, patch: Patch) -> Patch:
+        """The change since the failing commit: after a review that is more than this attempt has added."""
+        repository_id, failing_sha = request.facts.run.repository_id, request.facts.head_sha
+        if patch.parent != failing_sha:
+            patch = await self._workspaces.describe(repository_id, failing_sha, patch.commit)
+        diff = await self._workspaces.diff(repository_id, failing_sha, patch.commit)
         return patch.model_copy(update={"diff": await self._artifacts.put(redact(diff))})
 
     def _meta(self, request: names.AttemptRequest) -> CommitMeta:
@@ -102,9 +106,14 @@ class WorkbenchActivities:
             diagnosis=request.diagnosis,
             excerpts={item.job.name: await self._excerpt(item) for item in request.jobs},
             check_plan=request.plan,
-            previous_verdict=request.previous,
+            previous_verdict=await self._readable(request.previous),
             review_comments=request.review_comments,
         )
+
+    async def _readable(self, verdict: Verdict | None) -> Verdict | None:
+        if verdict is None:
+            return None
+        return verdict.model_copy(update={"results": await with_excerpts(verdict.results, self._artifacts)})
 
     async def _excerpt(self, item: JobEvidence) -> str:
         if item.log is None:
@@ -118,7 +127,8 @@ class WorkbenchActivities:
         found = findings(request.patch, request.limits)
         if any(finding.severity is Severity.REJECT for finding in found):
             reason = "; ".join(f"{f.name}: {f.place} ({f.detail})" for f in found)
-            return _verdict(request, VerdictKind.TAMPERED, reason, (), found)
+            too_large = all(finding.name == DIFF_TOO_LARGE for finding in found)
+            return _verdict(request, VerdictKind.NOT_FIXED if too_large else VerdictKind.TAMPERED, reason, (), found)
         green: tuple[CheckResult, ...] = ()
         for round_number in (1, 2):
             workspace = await self._workspaces.create(request.repository_id, request.name, request.commit)
@@ -183,14 +193,13 @@ def _verdict(
     request: names.VerifyRequest,
     kind: VerdictKind,
     reason: str,
-    green: tuple[CheckResult, ...],
+    results: tuple[CheckResult, ...],
     found: tuple[Finding, ...],
 ) -> Verdict:
     return Verdict(
         kind=kind,
         reason=reason,
-        red=tuple(result for result in request.reproduction.results if not result.is_green),
-        green=green,
+        results=results,
         findings=found,
         tree=request.patch.tree,
         patch_id=request.patch.patch_id,

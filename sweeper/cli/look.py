@@ -38,9 +38,9 @@ def show(sweep: SWEEP, as_json: JsonOption = False) -> None:
     run(_show(sweep, as_json), as_json)
 
 
-def watch(sweep: SWEEP) -> None:
+def watch(sweep: SWEEP, as_json: JsonOption = False) -> None:
     """Follow a sweep live until it ends."""
-    run(_watch(sweep))
+    run(_watch(sweep, as_json), as_json)
 
 
 async def _list(limit: int, stuck: bool, as_json: bool) -> None:
@@ -69,7 +69,7 @@ async def _show(sweep: str, as_json: bool) -> None:
         results.print(worker_line(life))
 
 
-async def _watch(sweep: str) -> int:
+async def _watch(sweep: str, as_json: bool) -> int:
     from sweeper.cli.temporal import configured_sweeps
 
     async with configured_sweeps() as sweeps:
@@ -78,5 +78,8 @@ async def _watch(sweep: str) -> int:
                 report = show_report(await sweeps.show(sweep))
                 live.update(sweep_story(report))
                 if report.outcome is not None:
-                    return 0 if report.outcome in GOOD else 1
+                    break
                 await asyncio.sleep(LOOK_EVERY)
+    if as_json:
+        answer(report)
+    return 0 if report.outcome in GOOD else 1

@@ -17,7 +17,10 @@ class Workspace(Wire):
 
 
 class CheckResult(Wire):
-    """One run of a check. `limit` names the limit that ended it; then the exit code proves nothing."""
+    """One run of a check. `limit` names the limit that ended it; then the exit code proves nothing.
+
+    `excerpt` is filled in from `output` where somebody reads it; in the history it stays empty.
+    """
 
     check: str
     command: str
@@ -98,12 +101,11 @@ class Finding(Wire):
 
 
 class Verdict(Wire):
-    """The proof or its absence: `red` before the patch, `green` after it, on a tree no agent has touched."""
+    """The proof or its absence: what ran on a tree with the patch that no agent has touched, in `results`."""
 
     kind: VerdictKind
     reason: str = ""
-    red: tuple[CheckResult, ...] = ()
-    green: tuple[CheckResult, ...] = ()
+    results: tuple[CheckResult, ...] = ()
     findings: tuple[Finding, ...] = ()
     tree: str = ""
     patch_id: str = ""

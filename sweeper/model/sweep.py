@@ -65,7 +65,7 @@ class MergeMode(StrEnum):
 
 
 class Limits(Wire):
-    """The largest change that may be proposed without a human asking for it."""
+    """The largest change that may be proposed; above it a human takes over."""
 
     files: int = 20
     lines: int = 500
@@ -75,7 +75,8 @@ class Limits(Wire):
 class Timeouts(Wire):
     """Bounds of activities and waits. They are input, so a running sweep keeps its own and tests can be quick.
 
-    `tries` bounds retries by count, not by time: an hour without any worker must not use them up.
+    `tries` bounds retries by count, not by time: an hour without any worker must not use them up. `host_queue` is how
+    long a busy host may take to begin before another one is asked for.
     """
 
     read: timedelta = timedelta(seconds=30)
@@ -86,7 +87,7 @@ class Timeouts(Wire):
     heartbeat: timedelta = timedelta(seconds=5)
     retry_first: timedelta = timedelta(seconds=1)
     tries: int = 60
-    host_queue: timedelta = timedelta(minutes=2)
+    host_queue: timedelta = timedelta(hours=1)
     rate_limit_total: timedelta = timedelta(hours=6)
     history_events: int = 1000
 
@@ -151,10 +152,11 @@ class SweepState(Wire):
     proposal: Proposal | None = None
     pushed_at: Instant | None = None
     verified_target: str | None = None
-    intended: tuple[str, ...] = ()
     pushes: tuple[str, ...] = ()
     jobs: tuple[JobEvidence, ...] = ()
     handled_reviews: tuple[int, ...] = ()
+    handed_over: int | None = None
+    verifier_version: int = VERIFIER_VERSION
     expires_at: Instant | None = None
     triggers: tuple[Trigger, ...] = ()
     write_counts: dict[str, int] = {}
@@ -169,6 +171,13 @@ class SweepInput(Wire):
     trigger: Trigger
     settings: SweepSettings = SweepSettings()
     state: SweepState | None = None
+
+
+class Ending(Wire):
+    """How a story ended: one outcome and one sentence."""
+
+    outcome: Outcome
+    reason: str
 
 
 class SweepResult(Wire):
@@ -201,4 +210,5 @@ class Checkpoint(Wire):
     proposal: int | None = None
     proposal_url: str | None = None
     seconds: dict[str, float] = {}
+    entered_at: Instant | None = None
     updated_at: Instant

@@ -11,8 +11,6 @@ from enum import StrEnum
 
 from sweeper.model import Outcome, SweepState
 
-PUSHED = "branch.push"
-
 
 class Undo(StrEnum):
     """One step back. Each is safe to repeat and touches only what is still ours."""
@@ -27,7 +25,7 @@ def undo_plan(outcome: Outcome, state: SweepState) -> tuple[Undo, ...]:
 
     A push counts from the moment it was intended: a sweep cancelled in the middle of one cannot know how it ended.
     """
-    pushed = PUSHED in state.intended
+    pushed = bool(state.pushes)
     if outcome is Outcome.MERGED:
         return (Undo.DELETE_BRANCH,) if pushed else ()
     if outcome is Outcome.LEFT_TO_HUMAN:

@@ -8,8 +8,8 @@ from sweeper.model import Check, CheckPlan, Diagnosis, FailureClass, JobEvidence
 from sweeper.policy.joblog import failing_section
 from sweeper.policy.redaction import redact
 
-MAX_LINES = 20
-MAX_LINE = 300
+MAX_LINES = 12
+MAX_LINE = 200
 
 _BY_COMMAND: tuple[tuple[FailureClass, re.Pattern[str]], ...] = (
     (FailureClass.TEST, re.compile(r"\bpytest\b|\bunittest\b|\btox\b|\bnox\b|\b(npm|go|cargo|make)\s+test\b|\bjest\b")),

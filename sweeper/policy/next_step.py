@@ -15,6 +15,7 @@ class Act(StrEnum):
     END = "end"
     FIX_AGAIN = "fix_again"
     MERGE = "merge"
+    HAND_OVER = "hand_over"
 
 
 class Decision(Wire):
@@ -29,12 +30,13 @@ class Decision(Wire):
 
 
 class Watch(Wire):
-    """What a sweep knows of its open proposal."""
+    """What a sweep knows of its open proposal. `handed_over`: the approval after which it was proved once more."""
 
     proposal: Proposal
     pushed_at: Instant
     expires_at: Instant
     handled_reviews: tuple[int, ...] = ()
+    handed_over: int | None = None
     mode: MergeMode
     checks_grace: timedelta
 
@@ -63,7 +65,7 @@ def _ended(watch: Watch, world: World, now: datetime) -> Decision | None:
     if world.run_green_later:
         return _end(Outcome.FLAKY, "the failing run passed on the same commit later")
     if now >= watch.expires_at:
-        return _end(Outcome.EXPIRED, "nobody decided in time")
+        return _end(Outcome.EXPIRED, "nobody answered in time")
     return None
 
 
@@ -74,7 +76,9 @@ def _spoken(watch: Watch, world: World, now: datetime) -> Decision:
     if said.approval is None:
         return Decision(act=Act.WAIT, reason="review")
     if watch.mode is MergeMode.HAND_OVER:
-        return Decision(act=Act.WAIT, reason="a human's merge", review=said.approval)
+        if watch.handed_over == said.approval.id:
+            return Decision(act=Act.WAIT, reason="a human's merge", review=said.approval)
+        return Decision(act=Act.HAND_OVER, reason=f"approved by {said.approval.user}", review=said.approval)
     return _may_merge(watch, world, said.approval, now)
 
 

@@ -125,7 +125,7 @@ def _proof(facts: RunFacts, reproduction: Reproduction, attempt: AttemptResult, 
     rows = ["| check | before | after |", "|---|---|---|"]
     for name in names[:_MAX_ITEMS]:
         red = [result for result in reproduction.results if result.check == name]
-        green = [result for result in attempt.verdict.green if result.check == name]
+        green = [result for result in attempt.verdict.results if result.check == name]
         command = red[0].command.strip().partition("\n")[0].replace("|", "/")  # a pipe ends a cell even in code
         rows.append(f"| {code(command)} | {_ending(red)} | {_ending(green)} |")
     where = (
@@ -133,7 +133,7 @@ def _proof(facts: RunFacts, reproduction: Reproduction, attempt: AttemptResult, 
         f"worktree no agent has run in, each check twice. Patch id `{attempt.verdict.patch_id[:12]}`."
     )
     before = [result for result in reproduction.results if not result.is_green][:_MAX_ITEMS]
-    after = _last_of_each(attempt.verdict.green)[:_MAX_ITEMS]
+    after = _last_of_each(attempt.verdict.results)[:_MAX_ITEMS]
     outputs = [_folded(f"Before: {_plain(r.check)}", r.excerpt, block) for r in before]
     outputs += [_folded(f"After: {_plain(r.check)}", r.excerpt, block) for r in after]
     more = f"And {len(names) - _MAX_ITEMS} more checks." if len(names) > _MAX_ITEMS else ""
@@ -202,7 +202,7 @@ def _span(span: timedelta) -> str:
 
 
 def _fine_print(attempt: AttemptResult) -> str:
-    sandboxes = sorted({result.sandbox for result in attempt.verdict.green})
+    sandboxes = sorted({result.sandbox for result in attempt.verdict.results})
     loud = " **The checks ran without a sandbox.**" if "none" in sandboxes else ""
     return (
         f"---\n\nSandbox {code(', '.join(sandboxes))}, workflow {WORKFLOW_VERSION}, verifier {VERIFIER_VERSION}. "
@@ -212,12 +212,12 @@ def _fine_print(attempt: AttemptResult) -> str:
 
 
 _FAREWELL = {
-    Outcome.EXPIRED: "Closed because nobody answered in time; re-run the failing run to ask again.",
+    Outcome.EXPIRED: "Closed because its time or its proof ran out; re-run the failing run to ask again.",
     Outcome.CANCELLED: "Closed because the sweep was cancelled.",
-    Outcome.CLOSED: "Cleaned up after this was closed.",
+    Outcome.CLOSED: "Closed and cleaned up.",
     Outcome.FLAKY: "Closed because the failing run passed on the same commit later: it looks flaky, not broken.",
     Outcome.SUPERSEDED: "Closed because the branch has moved on.",
-    Outcome.ESCALATED: "Closed because no further attempt is left; a human has to take it from here.",
+    Outcome.ESCALATED: "Closed because this goes no further by itself; a human has to take it from here.",
     Outcome.LEFT_TO_HUMAN: "Somebody pushed to this branch, so it is yours now. The proof above is for {head} only.",
 }
 

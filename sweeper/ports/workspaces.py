@@ -36,6 +36,10 @@ class Workspaces(Protocol):
         """What an earlier snapshot recorded at `ref`."""
         ...
 
+    async def describe(self, repository_id: int, parent: str, commit: str) -> Patch:
+        """The change between any two commits, in numbers."""
+        ...
+
     async def diff(self, repository_id: int, parent: str, commit: str) -> bytes:
         """Unified diff, binary-safe, no external drivers."""
         ...

@@ -10,6 +10,7 @@ from temporalio import workflow
 from sweeper.activities import names
 from sweeper.model import AttemptResult, Patch, Step, Timeouts, Verdict, VerdictKind, Wire
 from sweeper.workflows.calls import Calls
+from sweeper.workflows.waits import Bell
 
 
 class AttemptInput(Wire):
@@ -26,7 +27,7 @@ class AttemptWorkflow:
 
     @workflow.init
     def __init__(self, attempt: AttemptInput) -> None:
-        self._calls = Calls(attempt.timeouts, self._waiting, attempt.host)
+        self._calls = Calls(attempt.timeouts, self._waiting, Bell(), attempt.host)
 
     def _waiting(self, what: str, until: datetime) -> None:
         workflow.logger.info("attempt waits for %s until %s", what, until)
@@ -54,7 +55,6 @@ class AttemptWorkflow:
                 commit=patch.commit,
                 patch=patch,
                 plan=request.plan,
-                reproduction=request.reproduction,
                 limits=request.limits,
                 check_timeout=attempt.timeouts.check,
             ),

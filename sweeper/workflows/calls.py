@@ -1,6 +1,5 @@
 """Calling activities from a workflow: bounds, retries by error class, rate limits as named waits."""
 
-import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -9,11 +8,14 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError, TimeoutError, TimeoutType
 
 from sweeper.activities import names
-from sweeper.activities.names import Activity, In, Out
-from sweeper.errors import BY_NAME, NON_RETRYABLE, HostLost, RateLimited, SweeperError, Transient
+from sweeper.activities.names import Activity, In, Out, Timing
+from sweeper.errors import BY_NAME, NON_RETRYABLE, Bug, HostLost, RateLimited, SweeperError
 from sweeper.model import Timeouts
+from sweeper.workflows.waits import Bell
 
 RETRY_CEILING = timedelta(minutes=1)
+LONG_TRIES = 10
+"""Checks and agents cost minutes and money: enough tries to outlive kills, too few to burn a day."""
 
 Waiting = Callable[[str, datetime], None]
 
@@ -44,25 +46,23 @@ def sentence_of(error: BaseException) -> str:
 class Calls:
     """Runs activities under the sweep's own `Timeouts`; disk activities go to the queue of the sweep's host."""
 
-    def __init__(self, timeouts: Timeouts, on_wait: Waiting, host: str | None = None) -> None:
+    def __init__(self, timeouts: Timeouts, on_wait: Waiting, bell: Bell, host: str | None = None) -> None:
         self._timeouts = timeouts
         self._on_wait = on_wait
+        self._bell = bell
         self.host = host
-        self.stopped = False
 
     async def do(self, act: Activity[In, Out], arg: In, scale: int = 1) -> Out:
         """The activity's answer. `scale`: how many units of its time bound it may need (checks to run).
 
         Raises ActivityError once retries, bounded by count, are used up or the error class forbids them, and
-        CancelledError if the sweep was stopped: a write that was under way then has been waited for and is recorded,
-        which swallows the cancellation, so it is remembered here.
+        CancelledError when the sweep was stopped. The answer of a write is given even then, so that it is recorded.
         """
-        if self.stopped:
-            raise asyncio.CancelledError
         give_up_at = workflow.now() + self._timeouts.rate_limit_total
         while True:
+            self._bell.raise_if_stopped()
             try:
-                return await self._once(act, arg, scale)
+                answer = await self._once(act, arg, scale)
             except ActivityError as error:
                 if is_a(error, RateLimited):
                     await self._sleep_until(_retry_at(error), give_up_at, error)
@@ -70,21 +70,27 @@ class Calls:
                     await self._same_host_or_lost(error)
                 else:
                     raise
+            else:
+                if not act.writes:
+                    self._bell.raise_if_stopped()
+                return answer
 
     async def _once(self, act: Activity[In, Out], arg: In, scale: int) -> Out:
-        bound: timedelta = getattr(self._timeouts, act.timing)
+        is_long = act.timing in (Timing.CHECK, Timing.AGENT)
+        bound: timedelta = getattr(self._timeouts, act.timing) * scale + self._timeouts.heartbeat
         answer: Out = await workflow.execute_activity(
             act.name,
             arg,
             result_type=act.gives,
-            task_queue=f"host-{self.host}" if act.on_host else None,
-            start_to_close_timeout=bound * scale + self._timeouts.heartbeat,
+            task_queue=names.host_queue(self.host) if act.on_host and self.host else None,
+            # What runs long has checkouts and snapshots around it; its own bound must be the one that is reached.
+            start_to_close_timeout=bound + self._timeouts.git if is_long else bound,
             schedule_to_start_timeout=self._timeouts.host_queue if act.on_host else None,
             heartbeat_timeout=self._timeouts.heartbeat,
             retry_policy=RetryPolicy(
                 initial_interval=self._timeouts.retry_first,
                 maximum_interval=RETRY_CEILING,
-                maximum_attempts=self._timeouts.tries,
+                maximum_attempts=min(self._timeouts.tries, LONG_TRIES) if is_long else self._timeouts.tries,
                 non_retryable_error_types=NON_RETRYABLE,
             ),
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -95,7 +101,7 @@ class Calls:
         if retry_at > give_up_at:
             raise error
         self._on_wait("GitHub's rate limit", retry_at)
-        await workflow.sleep(max(retry_at - workflow.now(), timedelta(seconds=1)))
+        await self._bell.sleep(retry_at - workflow.now())
 
     async def _same_host_or_lost(self, error: ActivityError) -> None:
         """Wait for any worker; if it serves another disk, what we had here is lost."""
@@ -114,6 +120,8 @@ def _nobody_took_it(error: ActivityError) -> bool:
 
 def _retry_at(error: ActivityError) -> datetime:
     cause = cause_of(error)
-    if cause is None or not cause.details:
-        raise Transient("A rate limit without a time was reported; please report this.")
-    return datetime.fromisoformat(str(cause.details[0]))
+    try:
+        return datetime.fromisoformat(str(cause.details[0] if cause else ""))
+    except (IndexError, ValueError):
+        sentence = "A rate limit without a time was reported; please report this."
+        raise ApplicationError(sentence, type=Bug.__name__, non_retryable=True) from error

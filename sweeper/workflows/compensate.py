@@ -43,15 +43,15 @@ class Compensation:
             delete = names.DeleteBranchRequest(
                 run=self._run, branch=self._progress.branch, ours=self._our_commits(), effect_key=key
             )
-            self._progress.intend("branch.delete", names.DELETE_BRANCH.name, delete)
+            self._progress.intend(names.DELETE_BRANCH.name, delete)
             return await self._calls.do(names.DELETE_BRANCH, delete)
         if undo is Undo.COMMENT:
             farewell = names.Farewell(outcome=outcome, reason=reason, head=self._progress.proposal.head_sha)
             comment = names.CommentRequest(pull=self._progress.pull, effect_key=key, farewell=farewell)
-            self._progress.intend("comment.create", names.COMMENT.name, comment)
+            self._progress.intend(names.COMMENT.name, comment)
             return await self._calls.do(names.COMMENT, comment)
         close = names.CloseRequest(pull=self._progress.pull, effect_key=key)
-        self._progress.intend("pull.close", names.CLOSE_PROPOSAL.name, close)
+        self._progress.intend(names.CLOSE_PROPOSAL.name, close)
         return await self._calls.do(names.CLOSE_PROPOSAL, close)
 
     async def _discard(self) -> None:

@@ -15,12 +15,14 @@ from sweeper.model import (
     Budget,
     Checkpoint,
     Effect,
+    Evidence,
     Outcome,
     PendingAction,
     Proposal,
     Step,
     SweepInput,
     SweepState,
+    Verdict,
     WaitingFor,
     Wire,
 )
@@ -88,13 +90,38 @@ class Progress:
             self.note(waiting=waiting)
             self.publish()
 
-    def intend(self, effect_name: str, tool: str, arguments: Wire) -> None:
-        """Say which write comes next, before it is sent, so that its undo is known even if its answer never comes."""
+    def intend(self, tool: str, arguments: Wire) -> None:
+        """Say which write comes next, before it is sent."""
         digest = hashlib.sha256(arguments.model_dump_json().encode()).hexdigest()
         key = str(getattr(arguments, "effect_key", ""))
         self._pending = PendingAction(tool=tool, arguments_hash=f"sha256:{digest[:32]}", idempotency_key=key)
-        self.note(intended=(*self.state.intended, effect_name))
         self.publish()
+
+    def is_unanswered(self, tool: str) -> bool:
+        """Whether this write was sent and nothing is known of it."""
+        return self._pending is not None and self._pending.tool == tool
+
+    def refused(self) -> None:
+        """The write under way was answered with a no."""
+        self._pending = None
+
+    def proved(self, verdict: Verdict, target: str, ttl: timedelta) -> None:
+        """The verdict is the evidence from now on, for the head as it is and for `target`, the target's head."""
+        now = workflow.now()
+        proof = Evidence(
+            kind="verdict",
+            subject=verdict.patch_id,
+            digest=verdict.tree,
+            version=1 + max((item.version for item in self.state.evidence), default=0),
+            captured_at=now,
+            expires_at=now + ttl,
+        )
+        self.note(verified_target=target, evidence=(proof,))
+
+    def continue_as_new_if_long(self) -> None:
+        """At a quiet point: nothing is under way and everything is in the state."""
+        if workflow.info().get_current_history_length() >= self._sweep.settings.timeouts.history_events:
+            workflow.continue_as_new(self._sweep.model_copy(update={"state": self.state}), memo=self.memo())
 
     def done(self, effect: Effect) -> None:
         """A write is confirmed."""
@@ -146,6 +173,7 @@ class Progress:
             proposal=proposal.number if proposal else None,
             proposal_url=proposal.url if proposal else None,
             seconds={step: round(spent, 1) for step, spent in state.seconds.items()},
+            entered_at=state.entered_at,
             updated_at=workflow.now(),
         )
 
@@ -173,12 +201,6 @@ def _artifacts(state: SweepState) -> dict[str, str]:
     if patch and patch.diff:
         found["diff"] = patch.diff.digest
     return found
-
-
-def bounded(until: datetime, *others: datetime | None) -> timedelta:
-    """How long to wait for the earliest of these moments; at least a second, so that no loop spins."""
-    earliest = min([until, *(other for other in others if other is not None)])
-    return max(earliest - workflow.now(), timedelta(seconds=1))
 
 
 def known(value: T | None) -> T:

@@ -15,24 +15,23 @@ from sweeper.activities import names
 from sweeper.errors import Unverifiable
 from sweeper.model import (
     AttemptResult,
+    Ending,
     Outcome,
     Reproduction,
-    Review,
     RunFacts,
     Step,
     SweepInput,
     SweepResult,
-    Verdict,
     VerdictKind,
 )
-from sweeper.model.proposal import ReviewComment
 from sweeper.policy.admission import admit_run
 from sweeper.policy.limits import DIFF_TOO_LARGE
-from sweeper.workflows.attempt import AttemptInput, AttemptWorkflow
+from sweeper.workflows.attempts import Attempts
 from sweeper.workflows.calls import Calls, is_a, sentence_of
 from sweeper.workflows.compensate import Compensation
-from sweeper.workflows.progress import Progress, bounded, known
-from sweeper.workflows.proposal import Bell, Ending, ProposalLife
+from sweeper.workflows.progress import Progress, known
+from sweeper.workflows.proposal import ProposalLife
+from sweeper.workflows.waits import Bell, until_earliest
 
 
 @workflow.defn(name="sweep")
@@ -46,10 +45,10 @@ class SweepWorkflow:
         self._sweep = sweep
         self._settings = sweep.settings
         self._progress = Progress(sweep)
-        self._calls = Calls(sweep.settings.timeouts, self._progress.wait, self._progress.state.host)
         self._bell = Bell()
-        self._cancelled: str | None = None
-        self._proposal = ProposalLife(sweep, self._progress, self._calls, self._bell)
+        self._calls = Calls(sweep.settings.timeouts, self._progress.wait, self._bell, self._progress.state.host)
+        self._attempts = Attempts(sweep, self._progress, self._bell)
+        self._proposal = ProposalLife(sweep, self._progress, self._calls, self._attempts, self._bell)
 
     @workflow.signal(name="look")
     def look(self) -> None:
@@ -59,7 +58,7 @@ class SweepWorkflow:
     @workflow.signal(name="cancel")
     def cancel(self, reason: str) -> None:
         """Stop what is under way, clean up and end."""
-        self._cancelled = reason
+        self._progress.note(cancel_reason=reason)
 
     @workflow.signal(name="attempt_step")
     def attempt_step(self, step: Step) -> None:
@@ -71,7 +70,9 @@ class SweepWorkflow:
     async def run(self, sweep: SweepInput) -> SweepResult:
         """One outcome and one sentence, always; whatever fails on the way becomes an outcome, too."""
         ending = await self._until_cancelled()
-        self._calls.stopped = False
+        self._bell.stopped = False
+        if self._progress.is_unanswered(names.MERGE.name):
+            ending = await self._perhaps_merged(ending)
         compensation = Compensation(sweep.run, self._progress, self._calls)
         left_over = await _to_the_end(compensation.run(ending.outcome, ending.reason))
         reason = "; ".join([ending.reason, *(f"left over: {thing}" for thing in left_over)])
@@ -82,33 +83,44 @@ class SweepWorkflow:
     async def _until_cancelled(self) -> Ending:
         story = asyncio.create_task(self._story())
         try:
-            await workflow.wait_condition(lambda: story.done() or self._cancelled is not None)
+            await workflow.wait_condition(lambda: story.done() or self._progress.state.cancel_reason is not None)
         except asyncio.CancelledError:
-            self._cancelled = "the workflow was cancelled"
+            self._progress.note(cancel_reason="the workflow was cancelled")
         if not story.done():
-            self._calls.stopped = True
+            self._bell.stopped = True
             story.cancel()
         try:
             return await story
         except workflow.ContinueAsNewError:
-            if self._cancelled is None:
+            if self._progress.state.cancel_reason is None:
                 raise
-            return Ending(outcome=Outcome.CANCELLED, reason=self._cancelled)
+            return self._stopped()
         except (ActivityError, ChildWorkflowError, ApplicationError, asyncio.CancelledError) as error:
-            if self._cancelled is not None:
-                return Ending(outcome=Outcome.CANCELLED, reason=self._cancelled)
-            return _failed(error)
+            return self._stopped() if self._progress.state.cancel_reason is not None else _failed(error)
+
+    def _stopped(self) -> Ending:
+        return Ending(outcome=Outcome.CANCELLED, reason=self._progress.state.cancel_reason or "cancelled")
+
+    async def _perhaps_merged(self, ending: Ending) -> Ending:
+        """Stopped while a merge was sent and not answered: nobody says how it ended before GitHub was asked."""
+        try:
+            world = await self._calls.do(names.READ_WORLD, self._progress.pull)
+        except ActivityError:
+            return ending
+        if not world.merged:
+            return ending
+        return Ending(outcome=Outcome.MERGED, reason=f"merged although it was to end: {ending.reason}")
 
     async def _story(self) -> Ending:
         if self._progress.state.proposal is None:
             ending = await self._up_to_proposal()
             if ending is not None:
                 return ending
-        return await self._proposal.settle(self._try_again)
+        return await self._proposal.settle()
 
     async def _up_to_proposal(self) -> Ending | None:
         self._progress.enter(Step.ADMIT)
-        if ending := await self._admit():
+        if ending := await self._admit(patient=True):
             return ending
         facts = known(self._progress.state.facts)
         await self._understand(facts)
@@ -117,29 +129,30 @@ class SweepWorkflow:
         self._progress.enter(Step.ENTER)
         if ending := await self._reproduce(facts):
             return ending
-        attempt = await self._attempts(facts)
+        attempt = await self._attempts.until_fixed()
         if attempt.patch is None or attempt.verdict.kind is not VerdictKind.FIXED:
             return _no_fix(attempt)
         if self._settings.report_only:
             return Ending(outcome=Outcome.LEFT_TO_HUMAN, reason="report_only: a fix was verified and not proposed")
         return await self._propose(attempt)
 
-    async def _admit(self) -> Ending | None:
-        """Read the run until it has ended; a re-run that is under way may still take days."""
-        give_up_at = workflow.now() + self._settings.proposal_ttl
+    async def _admit(self, *, patient: bool) -> Ending | None:
+        """Read the run as it is now. `patient`: until it has ended; a re-run under way may still take days."""
+        give_up_at = self._progress.state.started_at + self._settings.proposal_ttl
         while True:
             self._bell.rung = False
             facts = await self._calls.do(names.ADMIT, self._sweep.run)
             self._progress.note(facts=facts)
             admission = admit_run(facts)
-            if admission.go:
-                return None
             if admission.outcome is not None:
                 return Ending(outcome=admission.outcome, reason=admission.reason)
+            if admission.go or not patient:
+                return None
             if workflow.now() >= give_up_at:
                 return Ending(outcome=Outcome.EXPIRED, reason=admission.reason)
             self._progress.wait("the run to end", give_up_at)
-            await self._bell.wait(bounded(give_up_at, workflow.now() + self._settings.poll_interval))
+            self._progress.continue_as_new_if_long()
+            await self._bell.wait(until_earliest(give_up_at, workflow.now() + self._settings.poll_interval))
 
     async def _understand(self, facts: RunFacts) -> None:
         self._progress.enter(Step.COLLECT)
@@ -171,61 +184,9 @@ class SweepWorkflow:
         self._progress.note(reproduction=reproduction)
         return _reproduced(reproduction)
 
-    async def _attempts(self, facts: RunFacts) -> AttemptResult:
-        """Each try starts clean from the failing commit and is told the verdict of the one before."""
-        previous: Verdict | None = None
-        while True:
-            result = await self._attempt(facts, facts.head_sha, previous, None)
-            previous = result.verdict
-            hopeless = any(finding.name == DIFF_TOO_LARGE for finding in previous.findings)
-            if previous.kind is VerdictKind.FIXED or hopeless or not self._attempts_left():
-                return result
-
-    def _attempts_left(self) -> bool:
-        return len(self._progress.state.attempts) < self._settings.max_attempts
-
-    async def _try_again(self, review: Review) -> AttemptResult | None:
-        if not self._attempts_left():
-            return None
-        state = self._progress.state
-        return await self._attempt(known(state.facts), known(state.proposal).head_sha, None, review)
-
-    async def _attempt(
-        self, facts: RunFacts, base: str, previous: Verdict | None, review: Review | None
-    ) -> AttemptResult:
-        if self._calls.stopped:
-            raise asyncio.CancelledError
-        self._progress.enter(Step.FIX)
-        state = self._progress.state
-        n = len(state.attempts) + 1
-        sweep_id = workflow.info().workflow_id
-        request = names.AttemptRequest(
-            sweep=sweep_id,
-            n=n,
-            agent=self._settings.agent_for(n),
-            base=base,
-            facts=facts,
-            diagnosis=known(state.diagnosis),
-            plan=known(state.plan),
-            jobs=state.jobs,
-            reproduction=known(state.reproduction),
-            previous=previous,
-            review_comments=_words(review),
-            limits=self._settings.limits,
-            agent_timeout=self._settings.timeouts.agent,
-        )
-        result = await workflow.execute_child_workflow(
-            AttemptWorkflow.run,
-            AttemptInput(request=request, host=known(state.host), timeouts=self._settings.timeouts),
-            id=f"{sweep_id}-a{n}",
-            cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-        )
-        self._progress.note(attempts=(*self._progress.state.attempts, result))
-        return result
-
     async def _propose(self, attempt: AttemptResult) -> Ending | None:
         """The run is looked at once more: nobody is asked to review a fix for a failure that is gone."""
-        if ending := await self._admit():
+        if ending := await self._admit(patient=False):
             return ending
         await self._proposal.propose(known(self._progress.state.facts), attempt, known(attempt.patch))
         return None
@@ -262,11 +223,3 @@ def _no_fix(attempt: AttemptResult) -> Ending:
 def _failed(error: BaseException) -> Ending:
     outcome = Outcome.UNVERIFIABLE if is_a(error, Unverifiable) else Outcome.ESCALATED
     return Ending(outcome=outcome, reason=sentence_of(error))
-
-
-def _words(review: Review | None) -> tuple[ReviewComment, ...]:
-    """What the reviewer wrote: the general text first, then the line comments."""
-    if review is None:
-        return ()
-    general = (ReviewComment(path="", body=review.body),) if review.body.strip() else ()
-    return general + review.comments

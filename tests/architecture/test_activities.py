@@ -11,8 +11,9 @@ from pydantic import BaseModel, SecretStr
 from temporalio.worker import Worker
 
 from sweeper.activities import evidence, names, proposal, workbench
+from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import Checkpoint, SweepInput, SweepResult
-from sweeper.worker import TASK_QUEUE, build_workers
+from sweeper.worker import build_workers
 from sweeper.workflows.attempt import AttemptInput
 from tests.support.scene import Scene
 from tests.support.temporal import time_skipping_env

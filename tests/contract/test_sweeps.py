@@ -11,7 +11,8 @@ import pytest_asyncio
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from adapters.temporal.sweeps import TASK_QUEUE, TemporalSweeps
+from adapters.temporal.sweeps import TemporalSweeps
+from sweeper.activities.names import TASK_QUEUE
 from sweeper.errors import NotFound, OutOfReach
 from sweeper.ids import target_of
 from sweeper.model import Outcome, Step, SweepInput, Trigger, TriggerSource

@@ -19,6 +19,7 @@ from temporalio.client import WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 
 from sweeper import ids
+from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import (
     ArtifactRef,
     Checkpoint,
@@ -41,7 +42,7 @@ from sweeper.model import (
     Workspace,
 )
 from sweeper.ports import FixAgent, Ports, SandboxRun, TaskFile
-from sweeper.worker import TASK_QUEUE, build_workers
+from sweeper.worker import build_workers
 from sweeper.workflows.progress import MEMO
 from sweeper.workflows.sweep import SweepWorkflow
 from tests.support.agents import Edit, ScriptedAgent, Turn

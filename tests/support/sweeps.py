@@ -47,6 +47,7 @@ class FakeSweep:
             proposal=self.state.proposal.number if self.state.proposal else None,
             proposal_url=self.state.proposal.url if self.state.proposal else None,
             updated_at=self.started_at,
+            seconds=self.state.seconds,
         )
         return SweepView(
             id=self.id, checkpoint=checkpoint, started_at=self.started_at, is_open=self.outcome is None, stuck=None

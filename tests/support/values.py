@@ -101,8 +101,7 @@ def patch(**changes: object) -> Patch:
 def verdict(kind: VerdictKind = VerdictKind.FIXED, **changes: object) -> Verdict:
     found = Verdict(
         kind=kind,
-        red=(check_result(1),),
-        green=(check_result(), check_result()),
+        results=(check_result(), check_result()),
         tree="c" * 40,
         patch_id="d" * 40,
     )

@@ -197,8 +197,12 @@ class FakeWorkspaces:
                 todo.extend(self.commits[current].parents)
         return found
 
-    def _describe(self, commit: str) -> Patch:
-        parent = self.commits[commit].parents[0]
+    async def describe(self, repository_id: int, parent: str, commit: str) -> Patch:
+        with self._call("describe"):
+            return self._describe(commit, parent)
+
+    def _describe(self, commit: str, parent: str | None = None) -> Patch:
+        parent = parent or self.commits[commit].parents[0]
         files = self.commits[commit].files
         diffs = _diff(self.commits[parent].files, files)
         lines = [line for diff in diffs.values() for line in diff.splitlines() if line[:1] in b"+-"]

@@ -1,12 +1,12 @@
 import pytest
 
 from sweeper.model import Outcome
-from sweeper.policy.compensation import PUSHED, Undo, undo_plan
+from sweeper.policy.compensation import Undo, undo_plan
 from tests.support.values import proposal, sweep_state
 
 NOTHING = sweep_state()
-PUSH_INTENDED = sweep_state(intended=(PUSHED,))
-PROPOSED = sweep_state(intended=(PUSHED, "pull.create"), proposal=proposal())
+PUSH_INTENDED = sweep_state(pushes=("a" * 40,))
+PROPOSED = sweep_state(pushes=("a" * 40,), proposal=proposal())
 ALL_BACK = (Undo.COMMENT, Undo.CLOSE, Undo.DELETE_BRANCH)
 
 WHEN_PROPOSED = {

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sweeper.config import Settings, load_settings
+from sweeper.config.types import ListenAddress
 from sweeper.errors import BadInput
 from sweeper.model import Limits, MergeMode
-from sweeper.config.types import ListenAddress
 
 
 @pytest.fixture(autouse=True)

@@ -99,8 +99,14 @@ def test_a_handled_request_makes_way_for_an_approval() -> None:
     assert (decision.act, decision.reason) == (Act.MERGE, "approved by ann")
 
 
-def test_hand_over_mode_waits_for_a_humans_merge_after_the_approval() -> None:
+def test_hand_over_mode_looks_at_the_proof_once_per_approval() -> None:
     decision = _decide(world(approved(), checks=ChecksState.GREEN), mode=MergeMode.HAND_OVER)
+    assert decision == Decision(act=Act.HAND_OVER, reason="approved by ann", review=approved())
+
+
+def test_hand_over_mode_waits_for_a_humans_merge_once_the_approval_is_worked_off() -> None:
+    seen = world(approved(), checks=ChecksState.GREEN)
+    decision = _decide(seen, mode=MergeMode.HAND_OVER, handed_over=approved().id)
     assert decision == Decision(act=Act.WAIT, reason="a human's merge", review=approved())
 
 

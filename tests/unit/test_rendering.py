@@ -83,7 +83,7 @@ def _attempt(foreign: str) -> AttemptResult:
         agent=foreign,
         fix=FixReport(agent=foreign, outcome=FixOutcome.EDITED, summary=foreign),
         patch=patch(files=(foreign, foreign)),
-        verdict=verdict(green=(ran, ran), findings=(finding,)),
+        verdict=verdict(results=(ran, ran), findings=(finding,)),
     )
 
 
@@ -183,7 +183,7 @@ def test_a_body_tells_what_failed_the_proof_and_how_to_answer() -> None:
 
 
 def test_a_body_is_loud_about_checks_that_ran_without_a_sandbox() -> None:
-    bare = attempt(verdict=verdict(green=(check_result(sandbox="none"),)))
+    bare = attempt(verdict=verdict(results=(check_result(sandbox="none"),)))
     text = body(run_facts(), diagnosis(), reproduction(), bare, HowToAnswer(timedelta(days=1), False))
     assert "**The checks ran without a sandbox.**" in text
 
@@ -224,7 +224,7 @@ def test_a_body_fits_into_githubs_limit_whatever_goes_in(unit: str, many: int) -
             agent=huge,
             fix=FixReport(agent=huge, outcome=FixOutcome.EDITED, summary=huge),
             patch=patch(files=tuple(names), files_changed=many),
-            verdict=verdict(green=tuple(ran), findings=(finding,) * many),
+            verdict=verdict(results=tuple(ran), findings=(finding,) * many),
         ),
         HowToAnswer(timedelta(days=1), False),
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sweeper.config import load_settings
-from sweeper.errors import BadInput
 from sweeper.config.state_dir import StateDir, admin_token, make_secret, marker_key, prepare_state_dir
+from sweeper.errors import BadInput
 
 
 def mode(path: Path) -> int:

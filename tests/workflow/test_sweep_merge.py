@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from sweeper.errors import MergeRefused
-from sweeper.model import ChecksState, Outcome, ReviewState, Step
+from sweeper.errors import MergeRefused, Transient
+from sweeper.model import ChecksState, MergeMode, Outcome, ReviewState, Step
 from tests.support.sandbox import Reply
-from tests.support.scene import Scene
+from tests.support.scene import FIXES, FIXES_MORE, SETTINGS, Scene
 
 pytestmark = pytest.mark.slow
 DAY = timedelta(days=1)
@@ -110,4 +110,56 @@ async def test_without_checks_it_merges_once_their_grace_is_over(scene: Scene) -
     await scene.ring()
     await scene.waits_for("checks to start")
     await scene.sleep(timedelta(minutes=3))
+    await scene.ends(Outcome.MERGED)
+
+
+async def test_a_new_head_is_proved_on_the_moved_target_although_an_older_head_was(scene: Scene) -> None:
+    scene.agent_does(FIXES, FIXES_MORE)
+    await scene.start_and_wait()
+    scene.push("main", {"other.py": "x = 1\n"})
+    scene.github.refuse_merges("2 reviews are required")
+    scene.review(ReviewState.APPROVED)
+    await scene.ring()
+    await scene.waits_for("GitHub to allow the merge")
+    first = scene.pull.head_sha
+    scene.review(ReviewState.CHANGES_REQUESTED)
+    await scene.ring()
+    await scene.until(lambda told: told.current_step is Step.AWAIT_REVIEW and scene.pull.head_sha != first)
+    scene.github.refuse_merges(None)
+    runs = len(scene.sandbox.runs)
+    scene.review(ReviewState.APPROVED)
+    await scene.ring()
+    await scene.ends(Outcome.MERGED)
+    assert len(scene.sandbox.runs) == runs + 2
+
+
+async def test_handing_over_proves_a_moved_target_once_for_each_approval(scene: Scene) -> None:
+    await scene.start_and_wait(merge_mode=MergeMode.HAND_OVER)
+    scene.push("main", {"other.py": "x = 1\n"})
+    runs = len(scene.sandbox.runs)
+    scene.review(ReviewState.APPROVED)
+    await scene.ring()
+    await scene.waits_for("a human's merge")
+    scene.push("main", {"other.py": "x = 2\n"})
+    await scene.looks_again()
+    assert len(scene.sandbox.runs) == runs + 2
+    scene.github.merge_by(scene.pull.number, "ann")
+    await scene.ends(Outcome.MERGED)
+
+
+async def test_an_approved_fix_that_is_red_on_the_moved_target_is_not_handed_over(scene: Scene) -> None:
+    await scene.start_and_wait(merge_mode=MergeMode.HAND_OVER)
+    scene.push("main", {"other.py": "x = 1\n"})
+    scene.sandbox.on("pytest", Reply(1))
+    scene.review(ReviewState.APPROVED)
+    await scene.ring()
+    assert "no longer proved" in (await scene.ends(Outcome.EXPIRED)).reason
+
+
+async def test_github_being_away_for_hours_is_a_wait_and_not_the_end_of_a_proposal(scene: Scene) -> None:
+    await scene.start_and_wait(timeouts=SETTINGS.timeouts.model_copy(update={"tries": 2}))
+    scene.github.fail_next("read_world", Transient("GitHub answers 502."), times=4)
+    await scene.ring()
+    await scene.waits_for("GitHub to answer (GitHub answers 502.)")
+    scene.review(ReviewState.APPROVED)
     await scene.ends(Outcome.MERGED)

@@ -13,11 +13,12 @@ from temporalio.worker import Worker
 
 from sweeper.activities import names
 from sweeper.activities.evidence import EvidenceActivities
+from sweeper.activities.names import TASK_QUEUE
 from sweeper.activities.proposal import ProposalActivities
 from sweeper.activities.workbench import WorkbenchActivities
 from sweeper.model import Outcome, World
 from sweeper.ports import PullRef
-from sweeper.worker import TASK_QUEUE, EdgeInterceptor, workflow_runner
+from sweeper.worker import EdgeInterceptor, workflow_runner
 from sweeper.workflows.attempt import AttemptWorkflow
 from sweeper.workflows.sweep import SweepWorkflow
 from tests.support.code_host import FakeCodeHost

@@ -1,0 +1,79 @@
+"""Attempts, one after the other, each told the verdict or the review before it, as long as the budget lasts."""
+
+from temporalio import workflow
+
+from sweeper.activities import names
+from sweeper.model import AttemptResult, Review, Step, SweepInput, Verdict, VerdictKind
+from sweeper.model.proposal import ReviewComment
+from sweeper.policy.limits import DIFF_TOO_LARGE
+from sweeper.workflows.attempt import AttemptInput, AttemptWorkflow
+from sweeper.workflows.progress import Progress, known
+from sweeper.workflows.waits import Bell
+
+
+class Attempts:
+    """Starts attempts as child workflows and keeps their results in the sweep's state."""
+
+    def __init__(self, sweep: SweepInput, progress: Progress, bell: Bell) -> None:
+        self._settings = sweep.settings
+        self._progress = progress
+        self._bell = bell
+
+    async def until_fixed(self) -> AttemptResult:
+        """Each try starts clean from the failing commit. The last result, fixed or not."""
+        previous: Verdict | None = None
+        base = known(self._progress.state.facts).head_sha
+        while True:
+            result = await self._attempt(base, previous, None)
+            previous = result.verdict
+            hopeless = any(finding.name == DIFF_TOO_LARGE for finding in previous.findings)
+            if previous.kind is VerdictKind.FIXED or hopeless or not self._are_left():
+                return result
+
+    async def again(self, review: Review) -> AttemptResult | None:
+        """One more for a reviewer's words, on top of the proposal; None if the budget is used up."""
+        if not self._are_left():
+            return None
+        return await self._attempt(self._progress.proposal.head_sha, None, review)
+
+    def _are_left(self) -> bool:
+        return len(self._progress.state.attempts) < self._settings.max_attempts
+
+    async def _attempt(self, base: str, previous: Verdict | None, review: Review | None) -> AttemptResult:
+        self._bell.raise_if_stopped()
+        self._progress.enter(Step.FIX)
+        state = self._progress.state
+        n = len(state.attempts) + 1
+        sweep_id = workflow.info().workflow_id
+        request = names.AttemptRequest(
+            sweep=sweep_id,
+            n=n,
+            agent=self._settings.agent_for(n),
+            base=base,
+            facts=known(state.facts),
+            diagnosis=known(state.diagnosis),
+            plan=known(state.plan),
+            jobs=state.jobs,
+            reproduction=known(state.reproduction),
+            previous=previous,
+            review_comments=_words(review),
+            limits=self._settings.limits,
+            agent_timeout=self._settings.timeouts.agent,
+        )
+        result = await workflow.execute_child_workflow(
+            AttemptWorkflow.run,
+            AttemptInput(request=request, host=known(state.host), timeouts=self._settings.timeouts),
+            id=f"{sweep_id}-a{n}",
+            cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+        )
+        self._progress.note(attempts=(*self._progress.state.attempts, result))
+        self._bell.raise_if_stopped()
+        return result
+
+
+def _words(review: Review | None) -> tuple[ReviewComment, ...]:
+    """What the reviewer wrote: the general text first, then the line comments."""
+    if review is None:
+        return ()
+    general = (ReviewComment(path="", body=review.body),) if review.body.strip() else ()
+    return general + review.comments

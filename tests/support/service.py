@@ -1,0 +1,267 @@
+"""The service as an operator runs it: processes of their own, against a GitHub on loopback, driven from outside."""
+
+import asyncio
+import signal
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from adapters.loopback.core.state import Permission
+from adapters.loopback.drive.answers import PullSeen, RepoSeen
+from adapters.loopback.drive.requests import NewJob, NewRepo, NewReview, NewRun, NewStep, NewUser, PullAct
+from adapters.loopback.drive_client import DriveClient
+from adapters.loopback.options import LoopbackInfo
+from sweeper import ids
+from sweeper.model import Outcome, RunRef, Step
+from sweeper.reporting import ListReport, ShowReport
+from tests.support.commands import command_line, environment
+
+SECRET = "the webhook's secret"
+WORKFLOW = ".github/workflows/ci.yml"
+MAINTAINER = "ada"
+AGENT = "sed -i s/bad/good/ file.txt; if grep -q 'say please' \"$SWEEPER_TASK\"; then echo please >> file.txt; fi"
+"""Mends what fails, and does what a reviewer asks for."""
+_WORKFLOW = """\
+name: ci
+on: push
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    steps:
+      - name: Look
+        run: grep -q good file.txt
+"""
+_LOOK_EVERY = 0.1
+_PATIENCE = 90.0
+_END_SECONDS = 40.0
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    """Ask other processes again and again until it is so."""
+    async with asyncio.timeout(_PATIENCE):
+        while not await condition():
+            await asyncio.sleep(_LOOK_EVERY)
+
+
+def free_port() -> int:
+    """A port that is free right now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Process:
+    """A command that stays."""
+
+    def __init__(self, words: tuple[str, ...], env: Mapping[str, str], log: Path) -> None:
+        self._log = log
+        with log.open("ab") as out:
+            self._process = subprocess.Popen(
+                command_line(*words), env=dict(env), stdin=subprocess.DEVNULL, stdout=out, stderr=out
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    async def ends(self, by: signal.Signals = signal.SIGTERM) -> int:
+        """Send the signal and wait; its exit code."""
+        if self.is_alive:
+            self._process.send_signal(by)
+        return await asyncio.to_thread(self._process.wait, _END_SECONDS)
+
+    def said(self) -> str:
+        """What it wrote so far."""
+        return self._log.read_text(errors="replace")
+
+
+@dataclass
+class Service:
+    """A state directory, a GitHub, and whatever processes a test starts on them."""
+
+    root: Path
+    github: LoopbackInfo
+    drive: DriveClient
+    port: int
+    settings: dict[str, str]
+    stack: AsyncExitStack
+    http: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(trust_env=False, timeout=30))
+
+    @property
+    def state_dir(self) -> Path:
+        return self.root / "state"
+
+    @property
+    def env(self) -> dict[str, str]:
+        """For commands on this state directory."""
+        return environment(self.state_dir, **self.settings)
+
+    @property
+    def url(self) -> str:
+        """The public listener."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def starts(self, command: str, *words: str, **settings: str) -> Process:
+        """A staying command; ended with the service at the latest. Settings win over the service's own."""
+        env = environment(self.state_dir, **{**self.settings, **settings})
+        process = Process((command, *words), env, self.root / f"{command}.log")
+        self.stack.push_async_callback(process.ends)
+        return process
+
+    async def is_ready(self, url: str | None = None) -> bool:
+        """Whether its health says so."""
+        try:
+            return (await self.http.get(f"{url or self.url}/healthz")).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    async def ready(self) -> None:
+        """Wait for it."""
+        await until(self.is_ready)
+
+    async def shown(self, sweep_id: str) -> ShowReport | None:
+        """The sweep by the admin API; None if it is not there (yet)."""
+        answer = await self._ask_office(f"/api/sweeps/{sweep_id}")
+        return ShowReport.model_validate_json(answer.content) if answer.status_code == 200 else None
+
+    async def listed(self) -> ListReport:
+        """All sweeps by the admin API."""
+        return ListReport.model_validate_json((await self._ask_office("/api/sweeps")).content)
+
+    async def _ask_office(self, path: str) -> httpx.Response:
+        token = (self.state_dir / "admin-token").read_text().strip()
+        office = f"http://{self.settings['admin_listen']}"
+        return await self.http.get(office + path, headers={"Authorization": f"Bearer {token}"})
+
+    async def red_run(self, name: str) -> "Case":
+        """A repository whose CI has just failed; the webhook is on its way."""
+        repository = f"octo/{name}"
+        made = await self.drive.repo(NewRepo(name=repository, files={"file.txt": "bad\n", WORKFLOW: _WORKFLOW}))
+        await self.drive.user(NewUser(login=MAINTAINER, permission=Permission.WRITE))
+        log = "grep: no match\n##[error]Process completed with exit code 1.\n"
+        job = NewJob(name="check", conclusion="failure", steps=[NewStep(name="Look", conclusion="failure")], log=log)
+        run = await self.drive.run(
+            NewRun(
+                repo=repository, branch="main", workflow_path=WORKFLOW, event="push", conclusion="failure", jobs=[job]
+            )
+        )
+        ref = RunRef(repository=repository, repository_id=made.id, run_id=run.run_id, run_attempt=run.attempt)
+        return Case(self, ref, ids.sweep_id(ref, self.github.url), run.deliveries[-1])
+
+
+@dataclass(frozen=True)
+class Case:
+    """One red run, the webhook that tells of it (its guid) and the sweep."""
+
+    service: Service
+    run: RunRef
+    sweep_id: str
+    delivery: str
+
+    async def answers(self) -> list[int]:
+        """What the service has answered to the webhook so far, one status for each time it was delivered."""
+        seen = (await self.service.drive.world()).deliveries
+        return [
+            delivery.status_code for delivery in seen if delivery.guid == self.delivery and delivery.state != "held"
+        ]
+
+    async def until(self, told: Callable[[ShowReport], bool]) -> ShowReport:
+        """Wait until the sweep shows it."""
+        found: ShowReport | None = None
+
+        async def shows() -> bool:
+            nonlocal found
+            found = await self.service.shown(self.sweep_id)
+            return found is not None and told(found)
+
+        try:
+            await until(shows)
+        except TimeoutError:
+            raise AssertionError(f"it never came to that, but to {found}") from None
+        assert found is not None
+        return found
+
+    async def waits_for(self, what: str) -> ShowReport:
+        """Wait until the sweep names this wait."""
+        return await self.until(lambda told: told.waiting_for is not None and told.waiting_for.what == what)
+
+    async def parked(self) -> ShowReport:
+        """Wait until a human is asked."""
+        return await self.until(lambda told: told.current_step is Step.AWAIT_REVIEW and told.waiting_for is not None)
+
+    async def ends_as(self, outcome: Outcome) -> ShowReport:
+        """Wait for its end, which has to be this one."""
+        told = await self.until(lambda told: told.outcome is not None)
+        assert told.outcome is outcome, told.reason
+        return told
+
+    async def repository(self) -> RepoSeen:
+        """As GitHub has it now."""
+        return next(repo for repo in (await self.service.drive.world()).repos if repo.id == self.run.repository_id)
+
+    async def pull(self) -> PullSeen:
+        """The only pull request there is."""
+        (only,) = (await self.repository()).pulls
+        return only
+
+    async def reviewed(self, state: str, body: str = "") -> None:
+        """The maintainer's word."""
+        word = {"repo": self.run.repository, "pr": (await self.pull()).number, "user": MAINTAINER}
+        await self.service.drive.review(NewReview.model_validate({**word, "state": state, "body": body}))
+
+    async def merged(self) -> None:
+        """The maintainer presses the button."""
+        await self.service.drive.merge_pull(await self._by_maintainer())
+
+    async def closed(self) -> None:
+        """The maintainer does not want it."""
+        await self.service.drive.close_pull(await self._by_maintainer())
+
+    async def _by_maintainer(self) -> PullAct:
+        return PullAct(repo=self.run.repository, pr=(await self.pull()).number, user=MAINTAINER)
+
+
+@asynccontextmanager
+async def service(root: Path, **settings: str) -> AsyncIterator[Service]:
+    """A GitHub on loopback and all that is needed to start the service beside it; everything ends with the block."""
+    port, office = free_port(), free_port()
+    async with AsyncExitStack() as stack:
+        info = await _start_github(root, f"http://127.0.0.1:{port}/webhooks/github", stack)
+        drive = await stack.enter_async_context(DriveClient(info.drive_url))
+        known = {
+            "listen": f"127.0.0.1:{port}",
+            "admin_listen": f"127.0.0.1:{office}",
+            "github_url": info.url,
+            "github_token": info.token,
+            "webhook_secrets": SECRET,
+            "agents": "command",
+            "agent_command": AGENT,
+            "heartbeat": "1s",
+        }
+        made = Service(root, info, drive, port, {**known, **settings}, stack)
+        stack.push_async_callback(made.http.aclose)
+        yield made
+
+
+async def _start_github(root: Path, hook: str, stack: AsyncExitStack) -> LoopbackInfo:
+    place = root / "github"
+    words = ("loopback", "--state", str(place), "--hook", hook, "--secret", SECRET, "--json")
+    process = Process(words, environment(root / "state"), root / "loopback.log")
+    stack.push_async_callback(process.ends)
+
+    async def is_up() -> bool:
+        assert process.is_alive, process.said()
+        return (place / "loopback.json").exists()
+
+    await until(is_up)
+    return LoopbackInfo.model_validate_json((place / "loopback.json").read_text())
