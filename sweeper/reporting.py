@@ -27,6 +27,13 @@ from sweeper.model import (
 )
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
 
+_GOOD = frozenset({Outcome.MERGED, Outcome.NOT_REPRODUCED, Outcome.FLAKY, Outcome.HEALED, Outcome.JOINED})
+
+
+def is_good(outcome: Outcome | None) -> bool:
+    """Whether a sweep ended fixed, or with nothing to fix (exit code 0)."""
+    return outcome in _GOOD
+
 
 class SweepLine(Strict):
     """One sweep in a list. `attempt` is the run's; `stuck` is a sentence when the sweep cannot go on by itself."""

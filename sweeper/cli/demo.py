@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from sweeper.cli.frame import JsonOption, answer, people, run
-from sweeper.config import load_settings, private_room
+from sweeper.cli.command import JsonOption, answer, people, run
+from sweeper.config import AGENTS, load_settings, private_room
 from sweeper.errors import BadInput
 from sweeper.model import Outcome, Strict
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # loaded by the command that needs them
     from sweeper.cli.stage import Stage
     from sweeper.cli.story import Story
 
-AGENTS = ("autofix", "command")
 EXPECTED_ONCE = ("branch.push", "pull.create", "pull.merge", "branch.delete")
 
 

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from sweeper import __version__
-from sweeper.cli.frame import JsonOption, answer, results, run
+from sweeper.cli.command import JsonOption, answer, results, run
 from sweeper.config import Settings, StateDir, load_settings, prepare_state_dir
 from sweeper.errors import SweeperError
 from sweeper.model import Strict
@@ -73,7 +73,7 @@ async def _look(
 
 
 async def _git(_settings: Settings, state: StateDir) -> str:
-    from sweeper.cli.house import git_version
+    from sweeper.cli.composition import git_version
 
     return await git_version(state)
 
@@ -99,7 +99,7 @@ async def _temporal(settings: Settings, _state: StateDir) -> str:
 
 
 async def _github(settings: Settings, state: StateDir) -> str:
-    from sweeper.cli.house import code_host
+    from sweeper.cli.composition import code_host
 
     if settings.github_token is None and settings.app_id is None:
         return f"{settings.github_url}: no credentials set (the demo needs none)"

@@ -12,8 +12,8 @@ from adapters.web.admin import Office, build_admin
 from adapters.web.listener import Listener, bind, url_of
 from adapters.web.public import Gate, build_public
 from sweeper import __version__
-from sweeper.cli import house
-from sweeper.cli.frame import people
+from sweeper.cli import composition
+from sweeper.cli.command import people
 from sweeper.cli.temporal import sweeps_of
 from sweeper.config import Settings, StateDir, admin_token
 from sweeper.errors import OutOfReach
@@ -48,7 +48,7 @@ class Listeners:
         """Both answer from now on; the result waits until one of them ends. `with_worker`: health needs one, too."""
         if not settings.webhook_secrets:
             people.print("SWEEPER_WEBHOOK_SECRETS is not set: every webhook will be refused.", style="yellow")
-        host = house.code_host(settings, state)
+        host = composition.code_host(settings, state)
         stack.callback(host.close)
         sweeps = sweeps_of(client, settings, state)
         health = _Health(sweeps, with_worker)

@@ -7,14 +7,12 @@ import typer
 from rich.live import Live
 from rich.table import Table
 
-from sweeper.cli.frame import JsonOption, answer, people, results, run
+from sweeper.cli.command import JsonOption, answer, people, results, run
 from sweeper.cli.tables import sweep_story, sweeps_table, worker_line
-from sweeper.model import Outcome
-from sweeper.reporting import list_report, show_report
+from sweeper.reporting import is_good, list_report, show_report
 
 SWEEP = Annotated[str, typer.Argument(metavar="SWEEP_ID")]
 LOOK_EVERY = 0.5
-GOOD = frozenset({Outcome.MERGED, Outcome.NOT_REPRODUCED, Outcome.FLAKY, Outcome.HEALED, Outcome.JOINED})
 
 
 def register(app: typer.Typer) -> None:
@@ -77,9 +75,9 @@ async def _watch(sweep: str, as_json: bool) -> int:
             while True:
                 report = show_report(await sweeps.show(sweep))
                 live.update(sweep_story(report))
-                if report.outcome is not None:
+                if not report.is_open:
                     break
                 await asyncio.sleep(LOOK_EVERY)
     if as_json:
         answer(report)
-    return 0 if report.outcome in GOOD else 1
+    return 0 if is_good(report.outcome) else 1

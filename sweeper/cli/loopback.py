@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweeper.cli.frame import answer, people, run, until_told_to_stop
+from sweeper.cli.command import answer, people, run, until_told_to_stop
 from sweeper.errors import BadInput
 
 if TYPE_CHECKING:  # loaded by the command that needs it

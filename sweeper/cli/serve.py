@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sweeper import __version__
-from sweeper.cli.frame import log_to_stderr, people, run, until_told_to_stop
+from sweeper.cli.command import log_to_stderr, people, run, until_told_to_stop
 from sweeper.config import Settings, StateDir, load_settings, prepare_state_dir
 
 if TYPE_CHECKING:  # the adapters are loaded by the command that needs them
@@ -57,7 +57,7 @@ async def _serve(settings: Settings, state: StateDir, *, with_web: bool, with_wo
         server = await stack.enter_async_context(serve_temporal(settings, state))
         staying = [server.watch]
         if ports is not None:
-            from sweeper.cli.labour import prepare_worker
+            from sweeper.cli.worker_role import prepare_worker
 
             staying.append(await prepare_worker(ports, state, server.client, stack))
         if listeners is not None:
@@ -70,13 +70,13 @@ async def _serve(settings: Settings, state: StateDir, *, with_web: bool, with_wo
 
 
 async def _choose_ports(settings: Settings, state: StateDir) -> "Ports":
-    from sweeper.cli.labour import choose_ports
+    from sweeper.cli.worker_role import choose_ports
 
     return await choose_ports(settings, state)
 
 
 def _take_ports(settings: Settings, stack: AsyncExitStack) -> "Listeners":
-    from sweeper.cli.house import require_login
+    from sweeper.cli.composition import require_login
     from sweeper.cli.listeners import Listeners
 
     require_login(settings)

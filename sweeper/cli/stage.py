@@ -19,10 +19,10 @@ from pydantic import SecretStr, ValidationError
 from adapters.loopback.drive_client import DriveClient
 from adapters.loopback.options import LoopbackInfo
 from adapters.temporal.sweeps import TemporalSweeps
-from sweeper.cli.house import git_version
+from sweeper.cli.composition import git_version
 from sweeper.cli.listeners import Listeners
 from sweeper.cli.temporal import serve_temporal, sweeps_of
-from sweeper.config import Settings, StateDir, prepare_state_dir
+from sweeper.config import Settings, StateDir, only_settings, prepare_state_dir
 from sweeper.errors import OutOfReach
 
 START_SECONDS = 30.0
@@ -42,7 +42,13 @@ class WorkerProcess:
         """Start one; it is ready when Temporal gives it work."""
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *_ending_with_us(), "worker", env=self._environment, stdin=_NOTHING, stdout=log, stderr=log
+                *_ending_with_us(),
+                "worker",
+                env=self._environment,
+                cwd=self._log.parent,  # a sweeper.toml where the command was called is not the worker's business
+                stdin=_NOTHING,
+                stdout=log,
+                stderr=log,
             )
 
     async def kill(self) -> int:
@@ -92,7 +98,7 @@ async def stage(root: Path, overrides: Mapping[str, object]) -> AsyncIterator[St
     """
     async with AsyncExitStack() as stack:
         secret = SecretStr(token_hex(16))
-        state = prepare_state_dir(Settings.model_validate({"state_dir": root}))
+        state = prepare_state_dir(only_settings({"state_dir": root}))
         await git_version(state)
         settings = _settings(root, overrides, {"webhook_secrets": (secret,)})
         listeners = Listeners(settings)
@@ -129,12 +135,16 @@ def _settings(root: Path, *layers: Mapping[str, object]) -> Settings:
     merged: dict[str, object] = {"state_dir": root, "listen": "127.0.0.1:0", "admin_listen": "127.0.0.1:0"}
     for layer in layers:
         merged |= layer
-    return Settings.model_validate(merged)
+    return only_settings(merged)
 
 
 def _environment(settings: Settings) -> dict[str, str]:
     """The worker's environment: our settings and what a program needs to start, nothing else of the caller's."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH")
+        if name in os.environ
+    }
     token = settings.github_token.get_secret_value() if settings.github_token else ""
     wanted = {
         "SWEEPER_STATE_DIR": str(settings.state_dir),
@@ -159,7 +169,7 @@ async def _start_loopback(state: StateDir, hook: str, secret: str, stack: AsyncE
     command += ["--hook", hook, "--secret", secret, "--json"]
     with _log_file(state, "loopback.log").open("ab") as log:
         process = await asyncio.create_subprocess_exec(
-            *command, stdin=_NOTHING, stdout=asyncio.subprocess.PIPE, stderr=log
+            *command, cwd=state.logs, stdin=_NOTHING, stdout=asyncio.subprocess.PIPE, stderr=log
         )
     stack.push_async_callback(_stop, process)
     assert process.stdout is not None  # noqa: S101 - piped above
@@ -175,7 +185,8 @@ async def _start_loopback(state: StateDir, hook: str, secret: str, stack: AsyncE
 def _ending_with_us() -> list[str]:
     """`sweeper` as a process that is ended when we are killed (where `setpriv` can arrange that)."""
     tether = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
-    return [*tether, sys.executable, "-m", "sweeper"]
+    # -P: packages lying in the working directory must not take the place of ours.
+    return [*tether, sys.executable, "-P", "-m", "sweeper"]
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from adapters.loopback.drive.requests import NewJob, NewReview, NewRun
-from sweeper.cli.frame import people
+from sweeper.cli.command import people
 from sweeper.cli.stage import Stage
 from sweeper.errors import NotFound, OutOfReach
 from sweeper.model import Step

@@ -78,7 +78,7 @@ def _steps(report: ShowReport) -> RenderableType:
         here = step is report.current_step and not ended
         seconds = report.spent.seconds.get(step.value)
         if here:
-            running = (datetime.now(UTC) - report.updated_at).total_seconds() + (seconds or 0.0)
+            running = (datetime.now(UTC) - (report.entered_at or report.started_at)).total_seconds() + (seconds or 0.0)
             table.add_row(Text(f"> {step.value}", style="bold cyan"), f"{running:.1f}")
         elif seconds is not None:
             table.add_row(f"  {step.value}", f"{seconds:.1f}")

@@ -10,7 +10,7 @@ from adapters.temporal.client import TemporalTarget, connect, prepare_namespace
 from adapters.temporal.embedded import EmbeddedTemporal
 from adapters.temporal.state import running_address
 from adapters.temporal.sweeps import TemporalSweeps
-from sweeper.cli.frame import people
+from sweeper.cli.command import people
 from sweeper.config import Settings, StateDir, load_settings, prepare_state_dir
 from sweeper.errors import OutOfReach
 

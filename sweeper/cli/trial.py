@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sweeper.cli.frame import JsonOption, answer, people, run
-from sweeper.config import Settings, StateDir, load_settings, private_room
-from sweeper.errors import BadInput, MissingProgram
-from sweeper.model import CheckPlan, CheckResult, Effect, GitAccess, Outcome, Strict, VerdictKind
+from sweeper.cli.command import JsonOption, answer, people, run
+from sweeper.config import AGENTS, Settings, StateDir, load_settings, private_room
+from sweeper.model import CheckResult, Effect, Outcome, Strict, VerdictKind
+from sweeper.reporting import is_good
 
 if TYPE_CHECKING:  # loaded by the command that needs them
     from sweeper.cli.stage import Stage
@@ -25,10 +25,7 @@ if TYPE_CHECKING:  # loaded by the command that needs them
     from worktrees.borrow import Borrowed
 
 PROPOSED = "proposed"
-NOTHING_TO_FIX = "not_reproduced"
 WORKFLOW_PATH = ".github/workflows/check.yml"
-REPOSITORY_ID_OF_PREFLIGHT = 0
-CHECK_SECONDS = timedelta(minutes=15)
 
 
 class TryReport(Strict):
@@ -82,8 +79,10 @@ def _wish(path: Path, check: str, fix: str | None, agent: str | None, yes: bool,
     chosen = agent or ("command" if fix else "autofix")
     if not check.strip():
         raise typer.BadParameter("an empty command checks nothing; give the one that fails", param_hint="--check")
-    if chosen not in ("autofix", "command"):
-        raise typer.BadParameter(f"there is no agent {chosen!r}; choose autofix or command", param_hint="--agent")
+    if chosen not in AGENTS:
+        raise typer.BadParameter(
+            f"there is no agent {chosen!r}; choose one of {', '.join(AGENTS)}", param_hint="--agent"
+        )
     if chosen == "command" and not fix:
         raise typer.BadParameter("the agent `command` needs a command line", param_hint="--fix")
     if chosen == "autofix" and fix:
@@ -99,8 +98,7 @@ async def _try(wish: Wish, as_json: bool) -> int:
         answer(report)
     else:
         _tell(report)
-    good = {Outcome.MERGED, PROPOSED, NOTHING_TO_FIX}
-    return 0 if report.outcome in good else 1
+    return 0 if report.outcome == PROPOSED or is_good(Outcome(report.outcome)) else 1
 
 
 @contextmanager
@@ -126,15 +124,17 @@ def _remove(place: Path) -> None:
 
 
 async def _worked_on(wish: Wish, settings: Settings, root: Path) -> TryReport:
+    from sweeper.cli.preflight import run_check
     from sweeper.cli.stage import stage
     from worktrees.borrow import borrow
 
     borrowed = await borrow(wish.path, root / "borrowed.git")
     if borrowed.is_dirty:
         people.print("Uncommitted changes are taken along as they lie there.", style="yellow")
-    result = await _preflight(wish, borrowed, settings, root)
+    allow_unsandboxed = wish.unsandboxed or settings.allow_unsandboxed
+    result = await run_check(wish.check, borrowed, root, allow_unsandboxed=allow_unsandboxed)
     if result.is_green:
-        return TryReport(outcome=NOTHING_TO_FIX, reason=f"{wish.check!r} passes: nothing to fix")
+        return TryReport(outcome=Outcome.NOT_REPRODUCED, reason=f"{wish.check!r} passes: nothing to fix")
     people.print(f"{wish.check!r} fails with exit code {result.exit_code}.", markup=False)
     overrides: dict[str, object] = {
         "agents": wish.agents,
@@ -143,34 +143,10 @@ async def _worked_on(wish: Wish, settings: Settings, root: Path) -> TryReport:
         "merge_mode": "merge",
         "checks_grace": timedelta(0),
         "poll_interval": timedelta(seconds=10),
-        "allow_unsandboxed": wish.unsandboxed or settings.allow_unsandboxed,
+        "allow_unsandboxed": allow_unsandboxed,
     }
     async with stage(root, overrides) as on:
         return await _play(on, wish, borrowed, result, root)
-
-
-async def _preflight(wish: Wish, borrowed: "Borrowed", settings: Settings, root: Path) -> CheckResult:
-    """The check once, in the sandbox, before anything is started: most mistakes show here."""
-    from adapters.sandbox import choose_sandbox
-    from sweeper.activities.checks import CheckRunner
-    from sweeper.cli import house
-    from sweeper.policy.plan import check_plan
-
-    sandbox = await choose_sandbox(wish.unsandboxed or settings.allow_unsandboxed, private=(root,))
-    if (await sandbox.probe()).name == "none":
-        people.print("WARNING: no sandbox. The commands run with all rights of this user.", style="bold red")
-    runner = CheckRunner(sandbox, house.artifacts(StateDir(root)))
-    store = house.workspaces(root / "preflight", sandbox)
-    await store.fetch(REPOSITORY_ID_OF_PREFLIGHT, [borrowed.commit], GitAccess(url=borrowed.path.as_uri()))
-    workspace = await store.create(REPOSITORY_ID_OF_PREFLIGHT, "preflight", borrowed.commit)
-    plan: CheckPlan = check_plan((), (), None, (wish.check,))
-    results = await runner.run_all(plan, workspace, CHECK_SECONDS)
-    await store.discard(REPOSITORY_ID_OF_PREFLIGHT, "preflight")
-    if problem := runner.problem(results):
-        if results[0].missing_program:
-            raise MissingProgram(f"The check cannot run: {problem}; install it there or give another --check.")
-        raise BadInput(f"The check cannot be judged: {problem}; give a quicker or smaller --check.")
-    return results[0]
 
 
 async def _play(on: "Stage", wish: Wish, borrowed: "Borrowed", red: CheckResult, root: Path) -> TryReport:
@@ -184,7 +160,8 @@ async def _play(on: "Stage", wish: Wish, borrowed: "Borrowed", red: CheckResult,
     if not wish.approve and not is_terminal():
         return _report(report, patch_file)
     await story.reviewed(report.proposal.number, ask=not wish.approve)
-    return _report(await story.report(), patch_file)
+    report = await story.report()  # a review may have changed the fix
+    return _report(report, await _write_patch(root, report.run.repository_id, report) or patch_file)
 
 
 async def _red_run(on: "Stage", wish: Wish, borrowed: "Borrowed", red: CheckResult) -> "Story":

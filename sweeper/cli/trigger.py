@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sweeper.cli.frame import JsonOption, answer, people, run
+from sweeper.cli.command import JsonOption, answer, people, run
 from sweeper.config import load_settings, prepare_state_dir
 from sweeper.errors import NotFound
 from sweeper.intake import Answer, Desk, Result, request
@@ -62,7 +62,7 @@ def _drawn_from_the_time() -> str:
 
 
 async def _request(repository: str, run_id: int, request_id: str | None, reason: str, as_json: bool) -> int:
-    from sweeper.cli.house import code_host
+    from sweeper.cli.composition import code_host
     from sweeper.cli.temporal import reach_sweeps
 
     settings = load_settings()

@@ -15,7 +15,12 @@ from typing import Annotated, Literal, Self
 
 from platformdirs import user_state_path
 from pydantic import AnyHttpUrl, BeforeValidator, Field, SecretStr, TypeAdapter, ValidationError, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from sweeper.config.types import (
     AdminAddress,
@@ -48,7 +53,7 @@ def _base_url(value: object) -> object:
 
 
 class LimitSettings(Strict):
-    """The largest change that may be proposed without a human asking for it."""
+    """The largest change that may be proposed; above it a human takes over."""
 
     files: int = Field(default=20, ge=1)
     lines: int = Field(default=500, ge=1)
@@ -76,7 +81,6 @@ class Settings(BaseSettings):
 
     temporal_address: str | None = None
     temporal_profile: str | None = None
-    temporal_config: Path | None = None
 
     agents: Annotated[tuple[Annotated[str, BeforeValidator(_agent_name)], ...], NoDecode, CommaList] = Field(
         default=("autofix",), min_length=1
@@ -119,6 +123,33 @@ class Settings(BaseSettings):
             limits=Limits(files=self.limits.files, lines=self.limits.lines, bytes=self.limits.bytes),
             timeouts=Timeouts(agent=self.agent_timeout, heartbeat=self.heartbeat),
         )
+
+
+class _OnlyThese(Settings):
+    """Settings from the values given and nothing else."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment and files are not read."""
+        return (init_settings,)
+
+
+def only_settings(values: Mapping[str, object]) -> Settings:
+    """Exactly these, defaults for the rest: for `demo` and `try`, which must not act on what a service is set to.
+
+    Raises BadInput.
+    """
+    try:
+        return _OnlyThese.model_validate(dict(values))
+    except ValidationError as error:
+        raise BadInput(_sentence(error)) from None
 
 
 def load_settings(overrides: Mapping[str, object] | None = None, *, use_working_directory: bool = True) -> Settings:

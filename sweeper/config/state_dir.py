@@ -25,21 +25,6 @@ class StateDir:
     root: Path
 
     @property
-    def temporal_info(self) -> Path:
-        """Address of the embedded Temporal that runs, for a second process to join."""
-        return self.root / "temporal.json"
-
-    @property
-    def temporal_database(self) -> Path:
-        """The embedded Temporal's own data."""
-        return self.root / "temporal.sqlite"
-
-    @property
-    def temporal_lock(self) -> Path:
-        """Held by the process that started the embedded Temporal."""
-        return self.root / "temporal.lock"
-
-    @property
     def admin_token_file(self) -> Path:
         """Opens the admin listener."""
         return self.root / "admin-token"

@@ -32,7 +32,7 @@ from temporalio.worker import (
 
 from adapters.loopback.options import LoopbackInfo
 from adapters.sandbox import Unsandboxed
-from sweeper.cli import house
+from sweeper.cli import composition
 from sweeper.config import Settings, prepare_state_dir
 from sweeper.model import Strict
 from sweeper.ports import Ports
@@ -186,11 +186,11 @@ def _ports(life: Life) -> Ports:
         }
     )
     state = prepare_state_dir(settings)
-    sandbox, store = Unsandboxed(), house.artifacts(state)
+    sandbox, store = Unsandboxed(), composition.artifacts(state)
     return Ports(
-        code_host=house.code_host(settings, state),
-        workspaces=house.workspaces(state.worktrees, sandbox),
+        code_host=composition.code_host(settings, state),
+        workspaces=composition.workspaces(state.worktrees, sandbox),
         sandbox=sandbox,
-        agents=house.agents(settings, sandbox, store),
+        agents=composition.agents(settings, sandbox, store),
         artifacts=store,
     )

@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack
 from temporalio.client import Client
 
 from adapters.temporal.life import WorkerPulse
-from sweeper.cli import house
-from sweeper.cli.frame import people
+from sweeper.cli import composition
+from sweeper.cli.command import people
 from sweeper.config import Settings, StateDir
 from sweeper.ports import Ports
 from sweeper.worker import build_workers, run_workers
@@ -17,7 +17,7 @@ NO_SANDBOX = "WARNING: no sandbox. Code of the repository runs with all rights o
 
 async def choose_ports(settings: Settings, state: StateDir) -> Ports:
     """All a worker stands on; a missing sandbox is said aloud. Raises MissingTool, BadInput."""
-    ports = await house.ports(settings, state)
+    ports = await composition.ports(settings, state)
     if (await ports.sandbox.probe()).name == "none":
         people.print(NO_SANDBOX, style="bold red")
     return ports
