@@ -124,11 +124,11 @@ def _remove(place: Path) -> None:
 
 
 async def _worked_on(wish: Wish, settings: Settings, root: Path) -> TryReport:
-    from sweeper.cli.preflight import run_check
-    from sweeper.cli.stage import stage
     from worktrees.borrow import borrow
 
     borrowed = await borrow(wish.path, root / "borrowed.git")
+    from sweeper.cli.preflight import run_check  # loaded once it is needed: most mistakes are in the path
+
     if borrowed.is_dirty:
         people.print("Uncommitted changes are taken along as they lie there.", style="yellow")
     allow_unsandboxed = wish.unsandboxed or settings.allow_unsandboxed
@@ -145,6 +145,8 @@ async def _worked_on(wish: Wish, settings: Settings, root: Path) -> TryReport:
         "poll_interval": timedelta(seconds=10),
         "allow_unsandboxed": allow_unsandboxed,
     }
+    from sweeper.cli.stage import stage
+
     async with stage(root, overrides) as on:
         return await _play(on, wish, borrowed, result, root)
 

@@ -1,5 +1,4 @@
-"""Whatever is wrong with what a command is given, or with the machine: one sentence, a documented exit code, and nothing
-left behind.
+"""Whatever is wrong with what a command is given, or with the machine: one sentence, an exit code, nothing left behind.
 
 2: bad input. 3: something is missing on this machine. 4: the service is out of reach.
 """
@@ -26,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 BAD_INPUT, MISSING, OUT_OF_REACH = 2, 3, 4
 SECRETS = {"admin-token", "marker-key"}
-TOKEN = {"github_token": "a token"}
+TOKEN = {"github_token": "token"}
 NOBODY = 65534
 
 
