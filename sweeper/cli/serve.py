@@ -62,7 +62,8 @@ async def _serve(settings: Settings, state: StateDir, *, with_web: bool, with_wo
             staying.append(await prepare_worker(ports, state, server.client, stack))
         if listeners is not None:
             staying.append(await listeners.start(settings, state, server.client, stack, with_worker=with_worker))
-            people.print(f"Webhooks at {listeners.public_url}/webhooks/github, admin pages at {listeners.admin_url}")
+            urls = f"Webhooks at {listeners.public_url}/webhooks/github, admin pages at {listeners.admin_url}"
+            people.print(urls, markup=False, soft_wrap=True)
         people.print(f"sweeper {__version__} is ready, its state is in {state.root}", markup=False, soft_wrap=True)
         async with asyncio.TaskGroup() as group:
             for part in staying:

@@ -1,6 +1,6 @@
 """`sweeper demo`: the whole story in one command, with a kill -9 in the middle."""
 
-from collections.abc import Iterator
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import httpx
 import pytest
 from pydantic import JsonValue
 
-from tests.support.commands import Ended, environment, on_terminal, running_on, sweeper
+from tests.support.commands import Ended, environment, nothing_runs_on, on_terminal, running_on, sweeper
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -75,25 +75,41 @@ class TestWithoutATerminal:
 @pytest.mark.xdist_group("demo-terminal")
 class TestOnATerminal:
     @pytest.fixture(scope="class")
-    def env(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-        state_dir = tmp_path_factory.mktemp("demo") / "state"
-        yield environment(state_dir)
+    def state_dir(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        """One for all, so that each also shows that the one before left no harm."""
+        return tmp_path_factory.mktemp("demo") / "state"
+
+    def test_killed_in_the_middle_it_takes_all_it_started_along(self, state_dir: Path) -> None:
+        with on_terminal("demo", env=environment(state_dir)) as terminal:
+            terminal.waits_for("reproduce")
+            terminal.gets(signal.SIGKILL)
+            assert terminal.ends().code == -signal.SIGKILL
+            nothing_runs_on(state_dir)
+
+    def test_interrupted_it_says_so_and_leaves_nothing_running(self, state_dir: Path) -> None:
+        with on_terminal("demo", "--json", env=environment(state_dir)) as terminal:
+            terminal.waits_for("reproduce")
+            terminal.gets(signal.SIGINT)
+            ended = terminal.ends()
+        assert "Interrupted" in str(ended.document_as(130)["error"])
         assert running_on(state_dir) == []
 
-    def test_it_asks_and_enter_approves(self, env: dict[str, str]) -> None:
+    def test_while_it_asks_no_second_one_starts_and_enter_approves(self, state_dir: Path) -> None:
+        env = environment(state_dir)
         with on_terminal("demo", "--json", env=env) as terminal:
             terminal.waits_for("press Enter to approve")
+            assert "A demo runs in" in str(sweeper("demo", "--json", env=env).document_as(2)["error"])
             terminal.press_enter()
             told = terminal.ends().document_as(0)
         assert told["outcome"] == "merged"
         assert told["effects"] == ONCE
 
-    def test_an_approval_in_the_browser_counts_as_well(self, env: dict[str, str]) -> None:
-        with on_terminal("demo", "--agent", "autofix", env=env) as terminal:
+    def test_an_approval_in_the_browser_counts_as_well(self, state_dir: Path) -> None:
+        with on_terminal("demo", "--agent", "autofix", env=environment(state_dir)) as terminal:
             page = terminal.waits_for(r"Review it in the browser: (\S+)\n")[1]
             terminal.waits_for("press Enter to approve")
             assert ">Approve</button>" in httpx.get(page).text
             assert httpx.post(page, data={"user": "mia", "action": "approve"}).status_code == 303
             ended = terminal.ends()
         assert ended.code == 0, ended.stderr
-        assert "outcome merged: approved by mia" in ended.stderr
+        assert "outcome merged: approved by mia" in " ".join(ended.stderr.split())

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 PATIENCE = 180.0
+END_SECONDS = 30.0
 _SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -89,6 +91,10 @@ class Terminal:
             assert self._read(), f"it ended without showing {pattern!r}:\n{self._shown}"
         return found
 
+    def gets(self, sign: signal.Signals) -> None:
+        """Somebody sends a signal."""
+        self._process.send_signal(sign)
+
     def press_enter(self) -> None:
         os.write(self._ours, b"\n")
 
@@ -124,6 +130,14 @@ def on_terminal(*words: str | Path, env: Mapping[str, str]) -> Iterator[Terminal
         yield terminal
     finally:
         terminal.close()
+
+
+def nothing_runs_on(state_dir: Path) -> None:
+    """Wait until all that works on that directory has ended."""
+    deadline = time.monotonic() + END_SECONDS
+    while left := running_on(state_dir):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
 
 
 def running_on(state_dir: Path) -> list[str]:
