@@ -43,7 +43,7 @@ check: install-dev
 	$(BIN)/pytest -q -n 2 tests/unit tests/architecture
 
 test: check
-	$(BIN)/pytest -q -n 2 --dist loadgroup --ignore tests/unit --ignore tests/architecture tests
+	$(BIN)/pytest -q -n 2 --dist loadscope --ignore tests/unit --ignore tests/architecture tests
 
 bench: install-dev
 	@$(BIN)/python -m tests.bench
