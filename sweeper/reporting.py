@@ -18,6 +18,8 @@ from sweeper.model import (
     PendingAction,
     Proposal,
     Reproduction,
+    Review,
+    ReviewState,
     RunRef,
     Step,
     Strict,
@@ -72,9 +74,13 @@ class AttemptLine(Strict):
 
 
 class ReviewLine(Strict):
-    """A review the sweep has acted on."""
+    """A review the sweep has seen. `is_answered`: its request for changes was worked off."""
 
     id: int
+    user: str | None
+    state: ReviewState
+    commit_id: str | None
+    is_answered: bool
 
 
 class Versions(Strict):
@@ -184,7 +190,7 @@ def show_report(record: SweepRecord) -> ShowReport:
         effects=state.effects,
         attempts=tuple(_attempt(attempt) for attempt in state.attempts),
         proposal=state.proposal,
-        reviews=tuple(ReviewLine(id=review) for review in state.handled_reviews),
+        reviews=tuple(_review(review, state.handled_reviews) for review in state.reviews),
         versions=Versions(workflow=told.workflow_version, verifier=state.verifier_version),
         spent=Spent(attempts=len(state.attempts), seconds=told.seconds),
         started_at=view.started_at,
@@ -192,6 +198,16 @@ def show_report(record: SweepRecord) -> ShowReport:
         updated_at=told.updated_at,
         is_open=view.is_open,
         stuck=view.stuck,
+    )
+
+
+def _review(review: Review, answered: Sequence[int]) -> ReviewLine:
+    return ReviewLine(
+        id=review.id,
+        user=review.user,
+        state=review.state,
+        commit_id=review.commit_id,
+        is_answered=review.id in answered,
     )
 
 

@@ -108,6 +108,7 @@ def build_workers(client: Client, ports: Ports, options: WorkerOptions = WorkerO
             evidence.diagnose,
             evidence.read_world,
             proposal.open_proposal,
+            proposal.update_proposal,
             proposal.comment,
             proposal.close_proposal,
             proposal.merge,

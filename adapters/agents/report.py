@@ -17,8 +17,11 @@ def outcome_of(result: SandboxResult, fine: frozenset[int] = frozenset({0})) -> 
 
 
 def summary_of(output: bytes, limit: str | None = None) -> str:
-    """The last words of an output, redacted; what ended the command stands in front."""
-    said = redact(output).decode(errors="replace").strip()[-_SUMMARY_CHARACTERS:]
+    """The last whole lines of an output, redacted; what ended the command stands in front."""
+    said = redact(output).decode(errors="replace").strip()
+    if len(said) > _SUMMARY_CHARACTERS:
+        tail = said[-_SUMMARY_CHARACTERS:]
+        said = tail.partition("\n")[2] or tail
     return f"[stopped by the {limit} limit] {said}".rstrip() if limit else said
 
 

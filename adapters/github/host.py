@@ -66,6 +66,10 @@ class GitHubHost:
         """Twice is safe: looks by head ref first, and GitHub refuses a second one."""
         return await asyncio.to_thread(self._pulls.open, new)
 
+    async def update_pull(self, pull: PullRef, body: str, effect_key: str) -> Effect:
+        """Twice is safe: setting the same text again changes nothing."""
+        return await asyncio.to_thread(self._pulls.update, pull, body, effect_key)
+
     async def comment(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         """Twice is safe: looks by signed marker first and brings doubles down to one."""
         return await asyncio.to_thread(self._pulls.comment, pull, body, effect_key)

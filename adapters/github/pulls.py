@@ -45,6 +45,19 @@ class Pulls:
         effect = Effect(key=new.effect_key, name="pull.create", state=state, ref=reply.html_url)
         return OpenedPull(proposal=proposal, effect=effect)
 
+    def update(self, pull: PullRef, body: str, effect_key: str) -> Effect:
+        """Natural key: the number and the text. The marker that the pull request was opened with stays in it."""
+        there, found = read_pull(self.client, pull)
+        opened_as = self._key_in(found.body, found.user, pull.run.repository_id)
+        state, note = EffectState.CREATED, ""
+        if opened_as is None:
+            state, note = EffectState.SKIPPED, "the pull request is not ours"
+        elif found.body == (signed := self._signed(body, opened_as, pull.run.repository_id)):
+            state = EffectState.DEDUPLICATED
+        else:
+            there.send(PullReply, "PATCH", f"pulls/{pull.number}", {"body": signed})
+        return Effect(key=effect_key, name="pull.update", state=state, ref=found.html_url, note=note)
+
     def comment(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         """Natural key: the signed marker. Two of one key (a write that landed late) are brought down to the older."""
         there, _ = read_pull(self.client, pull)

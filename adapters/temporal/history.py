@@ -16,6 +16,7 @@ from temporalio.converter import PayloadConverter
 from sweeper.activities import names
 from sweeper.errors import Bug
 from sweeper.model import AttemptResult, Effect, SweepInput, SweepResult, SweepState, Wire
+from sweeper.policy.review import without_words
 from sweeper.ports import OpenedPull
 
 ATTEMPT_WORKFLOW = "attempt"
@@ -39,11 +40,13 @@ _SETS: dict[str, tuple[type[Wire], Change]] = {
     names.COLLECT.name: (names.COLLECT.gives, _collected),
     names.DIAGNOSE.name: (names.DIAGNOSE.gives, _diagnosed),
     names.CHOOSE_HOST.name: (names.CHOOSE_HOST.gives, lambda choice: {"host": choice.host}),
+    names.READ_WORLD.name: (names.READ_WORLD.gives, lambda world: {"reviews": without_words(world.reviews)}),
     names.REPRODUCE.name: (names.REPRODUCE.gives, lambda reproduction: {"reproduction": reproduction}),
 }
 _EFFECTS = frozenset(
     {
         names.PUSH_BRANCH.name,
+        names.UPDATE_PROPOSAL.name,
         names.COMMENT.name,
         names.CLOSE_PROPOSAL.name,
         names.MERGE.name,

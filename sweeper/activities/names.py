@@ -207,6 +207,13 @@ class Answered(Wire):
     reviewer: str | None
 
 
+class UpdateRequest(Wire):
+    """A proposal whose head has changed: the same texts, for the new proof."""
+
+    pull: PullRef
+    proposal: ProposeRequest
+
+
 class CommentRequest(Wire):
     """A comment of ours on the proposal; exactly one of the two texts is set."""
 
@@ -258,6 +265,7 @@ VERIFY = Activity("verify", VerifyRequest, Verdict, Timing.CHECK, on_host=True)
 REVALIDATE = Activity("revalidate", RevalidateRequest, Verdict, Timing.CHECK, on_host=True)
 PUSH_BRANCH = Activity("push_branch", PushRequest, Effect, Timing.WRITE, on_host=True)
 OPEN_PROPOSAL = Activity("open_proposal", ProposeRequest, OpenedPull, Timing.WRITE)
+UPDATE_PROPOSAL = Activity("update_proposal", UpdateRequest, Effect, Timing.WRITE)
 READ_WORLD = Activity("read_world", PullRef, World, Timing.READ)
 COMMENT = Activity("comment", CommentRequest, Effect, Timing.WRITE)
 CLOSE_PROPOSAL = Activity("close_proposal", CloseRequest, Effect, Timing.WRITE)
@@ -277,6 +285,7 @@ ALL: tuple[Activity[Wire, Wire], ...] = (  # type: ignore[assignment]
     REVALIDATE,
     PUSH_BRANCH,
     OPEN_PROPOSAL,
+    UPDATE_PROPOSAL,
     READ_WORLD,
     COMMENT,
     CLOSE_PROPOSAL,

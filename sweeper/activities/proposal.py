@@ -25,8 +25,6 @@ class ProposalActivities:
         patch = request.attempt.patch
         if patch is None or request.facts.head_branch is None:
             raise Bug("A proposal without a patch or without a target was asked for; please report this.")
-        answer = HowToAnswer(request.expires_in, request.merges_itself)
-        reproduction, attempt = await self._readable(request.reproduction, request.attempt)
         return await self._code_host.open_pull(
             NewPull(
                 run=request.facts.run,
@@ -34,11 +32,22 @@ class ProposalActivities:
                 base=request.facts.head_branch,
                 head_sha=patch.commit,
                 title=title(request.diagnosis),
-                body=body(request.facts, request.diagnosis, reproduction, attempt, answer),
+                body=await self._body(request),
                 patch_id=patch.patch_id,
                 effect_key=request.effect_key,
             )
         )
+
+    @activity.defn(name=names.UPDATE_PROPOSAL.name)
+    async def update_proposal(self, request: names.UpdateRequest) -> Effect:
+        """The proof in the body is for the head as it is now. Safe twice: the same text again changes nothing."""
+        text = await self._body(request.proposal)
+        return await self._code_host.update_pull(request.pull, text, request.proposal.effect_key)
+
+    async def _body(self, request: names.ProposeRequest) -> str:
+        answer = HowToAnswer(request.expires_in, request.merges_itself)
+        reproduction, attempt = await self._readable(request.reproduction, request.attempt)
+        return body(request.facts, request.diagnosis, reproduction, attempt, answer)
 
     async def _readable(self, reproduction: Reproduction, attempt: AttemptResult) -> tuple[Reproduction, AttemptResult]:
         before = await with_excerpts(reproduction.results, self._artifacts)

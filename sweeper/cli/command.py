@@ -29,7 +29,7 @@ T = TypeVar("T")
 people = Console(stderr=True, highlight=False)
 """Progress and sentences for people; stdout belongs to results."""
 
-results = Console(highlight=False)
+results = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 
 def run(main: Coroutine[Any, Any, int | None], as_json: bool = False) -> None:
@@ -53,9 +53,10 @@ def run(main: Coroutine[Any, Any, int | None], as_json: bool = False) -> None:
 
 
 async def _stoppable(main: Coroutine[Any, Any, int | None]) -> int | None:
-    """SIGTERM ends a command as Ctrl-C does: in order, with what it started."""
+    """SIGTERM and a closed terminal end a command as Ctrl-C does: in order, with what it started."""
     task = asyncio.ensure_future(main)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(name, task.cancel)
     return await task
 
 

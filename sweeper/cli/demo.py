@@ -19,6 +19,7 @@ from sweeper.errors import BadInput
 from sweeper.model import Outcome, Strict
 
 if TYPE_CHECKING:  # loaded by the command that needs them
+    from adapters.loopback.drive.answers import LedgerCall
     from sweeper.cli.sample import Sample
     from sweeper.cli.stage import Stage
     from sweeper.cli.story import Story
@@ -161,11 +162,14 @@ async def _crash_after_pull_request(story: "Story", mark: Mark) -> list[DemoEven
     """Wait until the pull request exists while its answer is held back; then kill the worker and start another."""
     on = story.stage
     ended = asyncio.ensure_future(story.until(lambda view: not view.is_open))
-    created = asyncio.ensure_future(_happened(on, "pull.create", mark))
-    await asyncio.wait({ended, created}, return_when=asyncio.FIRST_COMPLETED)
-    ended.cancel()
-    created.cancel()
-    if not created.done() or created.cancelled():
+    created = asyncio.ensure_future(_happened(story, "pull.create", mark))
+    try:
+        await asyncio.wait({ended, created}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        ended.cancel()
+        created.cancel()
+        await asyncio.gather(ended, created, return_exceptions=True)
+    if created.cancelled():
         return []
     story.say("the pull request is created; GitHub's answer is held back", "yellow")
     pid = await on.worker.kill()
@@ -176,16 +180,23 @@ async def _crash_after_pull_request(story: "Story", mark: Mark) -> list[DemoEven
     return [DemoEvent(phase="created", effect="pull.create"), DemoEvent(phase="crash", effect="worker")]
 
 
-async def _happened(on: "Stage", effect: str, mark: Mark) -> None:
+async def _calls(story: "Story", mark: Mark) -> "list[LedgerCall]":
+    """What GitHub's books say of this demo's repository since it began; an earlier, broken-off demo may go on."""
+    calls = (await story.stage.drive.ledger()).calls[mark.calls :]
+    places = (f"/repos/{story.repository}/", f"/{story.repository}.git/")
+    return [call for call in calls if any(place in call.path for place in places)]
+
+
+async def _happened(story: "Story", effect: str, mark: Mark) -> None:
     """GitHub is another process, so it has to be asked again and again."""
-    while not any(call.effect == effect for call in (await on.drive.ledger()).calls[mark.calls :]):  # noqa: ASYNC110
+    while not any(call.effect == effect for call in await _calls(story, mark)):  # noqa: ASYNC110
         await asyncio.sleep(0.1)
 
 
 async def _report(story: "Story", events: list[DemoEvent], mark: Mark) -> DemoReport:
     on = story.stage
     report = await story.report()
-    calls = (await on.drive.ledger()).calls[mark.calls :]
+    calls = await _calls(story, mark)
     deliveries = Counter(delivery.guid for delivery in (await on.drive.world()).deliveries[mark.deliveries :])
     return DemoReport(
         outcome=report.outcome,

@@ -43,7 +43,14 @@ def doctor(as_json: JsonOption = False) -> None:
 async def _doctor(as_json: bool) -> int:
     settings = load_settings()
     state = prepare_state_dir(settings)
-    looks = (("git", _git), ("sandbox", _sandbox), ("temporal", _temporal), ("github", _github), ("worker", _worker))
+    looks = (
+        ("git", _git),
+        ("sandbox", _sandbox),
+        ("temporal", _temporal),
+        ("github", _github),
+        ("webhooks", _webhooks),
+        ("worker", _worker),
+    )
     findings = [_python(), Finding(name="state", ok=True, detail=str(state.root))]
     findings += [await _look(name, look, settings, state) for name, look in looks]
     report = Diagnosis(ok=all(finding.ok for finding in findings), findings=tuple(findings))
@@ -102,12 +109,18 @@ async def _github(settings: Settings, state: StateDir) -> str:
     from sweeper.cli.composition import code_host
 
     if settings.github_token is None and settings.app_id is None:
-        return f"{settings.github_url}: no credentials set (the demo needs none)"
+        return f"{settings.github_url}: no credentials set; demo and try need none, serve needs SWEEPER_GITHUB_TOKEN"
     host = code_host(settings, state)
     try:
         return f"{settings.github_url} as {await host.login()}"
     finally:
         host.close()
+
+
+async def _webhooks(settings: Settings, _state: StateDir) -> str:
+    if not settings.webhook_secrets:
+        return "SWEEPER_WEBHOOK_SECRETS is not set; demo and try need none, serve refuses every webhook without"
+    return f"{len(settings.webhook_secrets)} secret(s)"
 
 
 async def _worker(_settings: Settings, state: StateDir) -> str:

@@ -105,8 +105,12 @@ async def _enter_pressed() -> AsyncIterator["asyncio.Future[None]"]:
     pressed: asyncio.Future[None] = loop.create_future()
 
     def read() -> None:
-        sys.stdin.readline()
-        if not pressed.done():
+        line = sys.stdin.readline()
+        if not line:  # the end of the input is no answer: only the browser can give one now
+            loop.remove_reader(sys.stdin.fileno())
+        elif line.strip():
+            people.print("Only Enter alone approves; to say no, use the page.", markup=False)
+        elif not pressed.done():
             pressed.set_result(None)
 
     loop.add_reader(sys.stdin.fileno(), read)

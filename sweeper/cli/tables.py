@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from sweeper.model import Step
@@ -32,8 +32,9 @@ def worker_line(life: WorkerLife) -> Text:
 def sweeps_table(report: ListReport) -> RenderableType:
     """One line per sweep."""
     if not report.sweeps:
-        return Text("No sweeps yet.")
-    table = Table("sweep", "repository", "branch", "step", "waits for", "outcome", "proposal", "age")
+        return Text("No such sweeps.")
+    whole = [Column(name, no_wrap=True, overflow="fold") for name in ("sweep", "repository")]  # to be copied
+    table = Table(*whole, "branch", "step", "waits for", "outcome", "proposal", "age", box=None)
     for line in report.sweeps:
         table.add_row(
             line.id,

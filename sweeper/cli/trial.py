@@ -3,6 +3,8 @@
 The given repository is never written to: its files are taken over into a repository of our own.
 """
 
+import contextlib
+import fcntl
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -105,15 +107,30 @@ async def _try(wish: Wish, as_json: bool) -> int:
 def _workshop(settings: Settings) -> Iterator[Path]:
     """A directory of this try alone; nothing of it is left but the patch file."""
     root = private_room(settings, "try", f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}")
-    try:
-        yield root
-    finally:
-        for place in root.iterdir():
-            if place.suffix == ".patch":
-                continue
+    with (root / "in-use").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for abandoned in root.parent.iterdir():
+            _clear_if_unused(abandoned)
+        try:
+            yield root
+        finally:
+            _clear(root)
+
+
+def _clear_if_unused(root: Path) -> None:
+    """A try that was killed leaves its directory; whoever comes next tidies up. The lock ends with its holder."""
+    with contextlib.suppress(OSError), (root / "in-use").open("r") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _clear(root)
+
+
+def _clear(root: Path) -> None:
+    """Everything but the patch."""
+    for place in root.iterdir():
+        if place.suffix != ".patch":
             _remove(place)
-        if not any(root.iterdir()):
-            root.rmdir()
+    if not any(root.iterdir()):
+        root.rmdir()
 
 
 def _remove(place: Path) -> None:
@@ -136,6 +153,7 @@ async def _worked_on(wish: Wish, settings: Settings, root: Path) -> TryReport:
     if result.is_green:
         return TryReport(outcome=Outcome.NOT_REPRODUCED, reason=f"{wish.check!r} passes: nothing to fix")
     people.print(f"{wish.check!r} fails with exit code {result.exit_code}.", markup=False)
+    people.print(result.excerpt.strip(), style="dim", markup=False)
     overrides: dict[str, object] = {
         "agents": wish.agents,
         "agent_command": wish.fix,

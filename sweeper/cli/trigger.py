@@ -109,5 +109,5 @@ def _tell(said: Answer, as_json: bool) -> int:
     else:
         people.print(f"{said.result}: {said.reason or 'a new sweep'}", markup=False)
         if said.workflow_id:
-            people.print(f"Follow it with `sweeper watch {said.workflow_id}`.", markup=False)
+            people.print(f"Follow it with `sweeper watch {said.workflow_id}`.", markup=False, soft_wrap=True)
     return 0

@@ -8,7 +8,7 @@ from pydantic import Field
 from sweeper.model.base import Instant, Wire
 from sweeper.model.failure import CheckPlan, Diagnosis, Evidence, JobEvidence
 from sweeper.model.fix import AttemptResult, Reproduction
-from sweeper.model.proposal import Effect, Proposal
+from sweeper.model.proposal import Effect, Proposal, Review
 from sweeper.model.run import RunFacts, RunRef, Trigger
 
 WORKFLOW_VERSION = 1
@@ -154,6 +154,7 @@ class SweepState(Wire):
     verified_target: str | None = None
     pushes: tuple[str, ...] = ()
     jobs: tuple[JobEvidence, ...] = ()
+    reviews: tuple[Review, ...] = ()
     handled_reviews: tuple[int, ...] = ()
     handed_over: int | None = None
     verifier_version: int = VERIFIER_VERSION

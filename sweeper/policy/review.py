@@ -20,6 +20,11 @@ class Judgement(Wire):
     passed_over: tuple[str, ...] = ()
 
 
+def without_words(reviews: Sequence[Review]) -> tuple[Review, ...]:
+    """Who said what about which head, without the texts: what a sweep remembers of the reviews it has seen."""
+    return tuple(review.model_copy(update={"body": "", "comments": ()}) for review in reviews)
+
+
 def latest_decisive(reviews: Sequence[Review]) -> tuple[Review, ...]:
     """Each user's last approval, request or dismissal, in the order given (GitHub lists chronologically)."""
     latest: dict[str, Review] = {}

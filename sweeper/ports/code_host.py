@@ -85,6 +85,10 @@ class CodeHost(Protocol):
         """Open it, or answer with our open one of that head (deduplicated by effect key, else adopted)."""
         ...
 
+    async def update_pull(self, pull: PullRef, body: str, effect_key: str) -> Effect:
+        """Give our pull request this body; its marker stays. The same body again changes nothing."""
+        ...
+
     async def comment(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         """Post once per effect key."""
         ...

@@ -8,7 +8,7 @@ from datetime import datetime
 from temporalio import workflow
 
 from sweeper.activities import names
-from sweeper.model import AttemptResult, Patch, Step, Timeouts, Verdict, VerdictKind, Wire
+from sweeper.model import AttemptResult, FixOutcome, Patch, Step, Timeouts, Verdict, VerdictKind, Wire
 from sweeper.workflows.calls import Calls
 from sweeper.workflows.waits import Bell
 
@@ -68,6 +68,14 @@ class AttemptWorkflow:
             await handle.signal("attempt_step", step)
 
 
+_WHAT_HAPPENED = {
+    FixOutcome.TIMED_OUT: "ran into its time limit, so nothing it did is used",
+    FixOutcome.FAILED: "failed, so nothing it did is used",
+}
+
+
 def _no_patch(answer: names.FixAnswer) -> str:
-    said = f": {answer.report.summary}" if answer.report.summary else ""
-    return f"agent {answer.report.agent!r} left no change ({answer.report.outcome}){said}"[:500]
+    report = answer.report
+    happened = _WHAT_HAPPENED.get(report.outcome, "left no change")
+    said = f"; it said: {report.summary}" if report.summary else ""
+    return f"agent {report.agent!r} {happened}{said}"

@@ -3,7 +3,7 @@
 from temporalio import workflow
 
 from sweeper.activities import names
-from sweeper.model import AttemptResult, Review, Step, SweepInput, Verdict, VerdictKind
+from sweeper.model import AttemptResult, FixOutcome, Review, Step, SweepInput, Verdict, VerdictKind
 from sweeper.model.proposal import ReviewComment
 from sweeper.policy.limits import DIFF_TOO_LARGE
 from sweeper.workflows.attempt import AttemptInput, AttemptWorkflow
@@ -27,7 +27,8 @@ class Attempts:
             result = await self._attempt(base, previous, None)
             previous = result.verdict
             hopeless = any(finding.name == DIFF_TOO_LARGE for finding in previous.findings)
-            if previous.kind is VerdictKind.FIXED or hopeless or not self._are_left():
+            done = previous.kind is VerdictKind.FIXED or hopeless or not self._are_left()
+            if done or _repeats(self._progress.state.attempts):
                 return result
 
     async def again(self, review: Review) -> AttemptResult | None:
@@ -77,3 +78,13 @@ def _words(review: Review | None) -> tuple[ReviewComment, ...]:
         return ()
     general = (ReviewComment(path="", body=review.body),) if review.body.strip() else ()
     return general + review.comments
+
+
+def _repeats(attempts: tuple[AttemptResult, ...]) -> bool:
+    """Whether the last try did just what the one before did: the same agent would go on doing it."""
+    if len(attempts) < 2:
+        return False
+    before, last = attempts[-2:]
+    same_patch = (before.patch and before.patch.patch_id) == (last.patch and last.patch.patch_id)
+    decided = {before.fix.outcome, last.fix.outcome} <= {FixOutcome.EDITED, FixOutcome.NO_CHANGE}
+    return before.agent == last.agent and same_patch and decided

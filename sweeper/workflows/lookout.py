@@ -7,6 +7,7 @@ from sweeper.activities import names
 from sweeper.errors import AuthBroken, OutcomeUnknown, OutOfReach, RateLimited, Transient
 from sweeper.model import Outcome, SweepInput, World
 from sweeper.policy.next_step import Act, Decision, Watch, decide
+from sweeper.policy.review import without_words
 from sweeper.workflows.calls import Calls, is_a, sentence_of
 from sweeper.workflows.progress import Progress, known
 
@@ -29,6 +30,7 @@ class Lookout:
             if not _passes(error):
                 raise
             return self._away(error), None
+        self._progress.note(reviews=without_words(world.reviews))
         return decide(self._watch(), world, workflow.now()), world
 
     def _away(self, error: ActivityError) -> Decision:

@@ -43,17 +43,7 @@ class ProposalLife:
         """Push our branch and open the pull request."""
         self._progress.enter(Step.PROPOSE)
         await self._push(patch, expected=None)
-        request = names.ProposeRequest(
-            sweep=workflow.info().workflow_id,
-            facts=facts,
-            diagnosis=known(self._progress.state.diagnosis),
-            attempt=attempt,
-            reproduction=known(self._progress.state.reproduction),
-            branch=self._progress.branch,
-            expires_in=self._settings.proposal_ttl,
-            merges_itself=self._settings.merge_mode is MergeMode.MERGE,
-            effect_key=self._progress.next_key(),
-        )
+        request = self._texts(facts, attempt)
         self._progress.intend(names.OPEN_PROPOSAL.name, request)
         opened = await self._calls.do(names.OPEN_PROPOSAL, request)
         now = workflow.now()
@@ -111,8 +101,29 @@ class ProposalLife:
         self._progress.note(proposal=moved, pushed_at=workflow.now())
         # The new head was proved on the failing commit alone: an earlier proof on a newer target was for another head.
         self._progress.proved(attempt.verdict, known(self._progress.state.facts).head_sha, self._settings.evidence_ttl)
+        await self._update(attempt)
         await self._reply(attempt, review)
         return None
+
+    def _texts(self, facts: RunFacts, attempt: AttemptResult) -> names.ProposeRequest:
+        state = self._progress.state
+        return names.ProposeRequest(
+            sweep=workflow.info().workflow_id,
+            facts=facts,
+            diagnosis=known(state.diagnosis),
+            attempt=attempt,
+            reproduction=known(state.reproduction),
+            branch=self._progress.branch,
+            expires_in=self._settings.proposal_ttl,
+            merges_itself=self._settings.merge_mode is MergeMode.MERGE,
+            effect_key=self._progress.next_key(),
+        )
+
+    async def _update(self, attempt: AttemptResult) -> None:
+        texts = self._texts(known(self._progress.state.facts), attempt)
+        request = names.UpdateRequest(pull=self._progress.pull, proposal=texts)
+        self._progress.intend(names.UPDATE_PROPOSAL.name, request)
+        self._progress.done(await self._calls.do(names.UPDATE_PROPOSAL, request))
 
     async def _reply(self, attempt: AttemptResult, review: Review) -> None:
         request = names.CommentRequest(

@@ -319,6 +319,33 @@ class TestWorld:
             await scene.host.read_world(PullRef(run=run, number=404, branch=BRANCH))
 
 
+class TestUpdating:
+    async def test_the_body_is_changed_once_and_keeps_the_mark_it_was_opened_with(self, scene: Scene) -> None:
+        _, pull = await propose(scene)
+        mark = (await scene.body_of(pull.number)).splitlines()[-1]
+
+        first = await scene.host.update_pull(pull, "the new proof", "sweep-1-1/propose/4")
+        second = await scene.host.update_pull(pull, "the new proof", "sweep-1-1/propose/4")
+
+        assert (first.name, first.state, second.state) == (
+            "pull.update",
+            EffectState.CREATED,
+            EffectState.DEDUPLICATED,
+        )
+        assert await scene.body_of(pull.number) == f"the new proof\n\n{mark}"
+        assert await scene.count("pull.update") == 1
+
+    async def test_somebody_elses_body_is_left_as_it_is(self, scene: Scene) -> None:
+        run = await scene.run("main")
+        await scene.commit("feature")
+        pull = PullRef(run=run, number=await scene.open_by("maintainer", "feature", "theirs"), branch="feature")
+
+        effect = await scene.host.update_pull(pull, "ours", "sweep-1-1/propose/4")
+
+        assert (effect.state, effect.note) == (EffectState.SKIPPED, "the pull request is not ours")
+        assert await scene.body_of(pull.number) == "theirs"
+
+
 class TestCommenting:
     async def test_one_comment_per_effect_key(self, scene: Scene) -> None:
         _, pull = await propose(scene)

@@ -131,6 +131,20 @@ class FakeCodeHost(FakeGitHub):
             )
             return OpenedPull(proposal=proposal, effect=self._effect(new.effect_key, "pull.create", state, url))
 
+    async def update_pull(self, pull: PullRef, body: str, effect_key: str) -> Effect:
+        async with self._call("update_pull"):
+            found = self._pull(pull)
+            opened_as = self._key_in(found.body)
+            state, note = EffectState.CREATED, ""
+            if found.author != self.bot_login or opened_as is None:
+                state, note = EffectState.SKIPPED, "the pull request is not ours"
+            elif found.body == (signed := f"{body}\n\n{self._marker(opened_as)}"):
+                state = EffectState.DEDUPLICATED
+            else:
+                found.body = signed
+            ref = f"https://github.com/{self.repository}/pull/{pull.number}"
+            return self._effect(effect_key, "pull.update", state, ref, note)
+
     async def comment(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         async with self._call("comment"):
             found = self._pull(pull)

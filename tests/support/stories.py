@@ -10,6 +10,8 @@ from sweeper.model import (
     FixOutcome,
     FixReport,
     Proposal,
+    Review,
+    ReviewState,
     RunRef,
     Severity,
     SweepInput,
@@ -53,6 +55,7 @@ async def tell_story(sweeps: FakeSweeps) -> None:
                 head_sha="a" * 40,
                 patch_id="b" * 40,
             ),
+            "reviews": (Review(id=31, user="ann", state=ReviewState.CHANGES_REQUESTED, commit_id="a" * 40),),
             "handled_reviews": (31,),
             "seconds": {"fix": 1.5},
         }

@@ -87,7 +87,9 @@ async def test_a_shown_sweep_has_its_checkpoint_and_its_record(sweeps: FakeSweep
     assert document["attempts"][0]["findings"][0]["name"] == "checker_config_touched"
     assert document["proposal"]["number"] == 7
     assert document["triggers"][0]["request_id"] == "r1"
-    assert document["reviews"] == [{"id": 31}]
+    assert document["reviews"] == [
+        {"id": 31, "user": "ann", "state": "CHANGES_REQUESTED", "commit_id": "a" * 40, "is_answered": True}
+    ]
     assert document["versions"] == {"workflow": 1, "verifier": 1}
     assert document["spent"] == {"attempts": 2, "seconds": {"fix": 1.5}}
     assert document["budget"] == {"attempts_remaining": 1}

@@ -34,6 +34,7 @@ async def test_continue_as_new_keeps_everything(scene: Scene) -> None:
         "branch.push",
         "pull.create",
         "branch.push",
+        "pull.update",
         "comment.create",
         "branch.delete",
     ]
