@@ -114,7 +114,7 @@ def _what_failed(facts: RunFacts, diagnosis: Diagnosis, block: int) -> str:
     lines = [
         "### What failed",
         f"Jobs {_codes(diagnosis.jobs)} of {workflow} in {link}, on {branch} at `{facts.head_sha[:12]}`. "
-        f"Judged as **{diagnosis.failure_class}**: {code('; '.join(diagnosis.reasons))}.",
+        f"Judged as **{diagnosis.failure_class}**, because: {_codes(diagnosis.reasons)}.",
         _folded("Lines that led there", "\n".join(diagnosis.error_lines), block),
     ]
     return "\n\n".join(line for line in lines if line)
