@@ -75,3 +75,20 @@ async def test_a_step_back_that_was_not_recorded_is_found_and_not_repeated(
         "pull.close": 1,
         "branch.delete": 1,
     }
+
+
+async def test_a_new_proof_that_was_not_recorded_is_found_and_not_repeated(ground: Ground, tmp_path: Path) -> None:
+    sweep = await small_sweep(ground, "update-proposal", tmp_path / "state", SOON)
+    async with asyncio.TaskGroup() as beside:
+        beside.create_task(sweep.approved_at_last())
+        result = await killed_after("update_proposal", sweep)
+    assert state_of("pull.update", result) is EffectState.DEDUPLICATED
+    assert result.outcome is Outcome.MERGED
+    assert await sweep.effects() == {
+        "branch.push": 2,
+        "pull.create": 1,
+        "pull.update": 1,
+        "comment.create": 1,
+        "pull.merge": 1,
+        "branch.delete": 1,
+    }

@@ -14,7 +14,8 @@ import pytest_asyncio
 from sweeper.model import Outcome, Step
 from tests.support import payloads
 from tests.support.commands import Ended, running_on, sweeper
-from tests.support.service import AGENT, SECRET, Case, Service, free_port, service, until
+from tests.support.red_run import AGENT
+from tests.support.service import SECRET, Case, Service, free_port, service, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -60,11 +61,11 @@ class TestServing:
     async def test_commands_answer_scripts(self, served: Service) -> None:
         case = await served.red_run("commands")
         await case.parked()
-        run = str(case.run.run_id)
+        run = str(case.red.ref.run_id)
         listed = (await command(served, "list", "--json")).document_as(0)
         assert case.sweep_id in json.dumps(listed["sweeps"])
         assert (await command(served, "show", case.sweep_id, "--json")).document_as(0)["current_step"] == "await_review"
-        joined = (await command(served, "trigger", case.run.repository, run, "--json")).document_as(0)
+        joined = (await command(served, "trigger", case.red.ref.repository, run, "--json")).document_as(0)
         assert (joined["result"], joined["workflow_id"]) == ("joined", case.sweep_id)
         cancelled = (await command(served, "cancel", case.sweep_id, "--json")).document_as(0)
         assert (cancelled["result"], cancelled["workflow_id"]) == ("delivered", case.sweep_id)
@@ -87,6 +88,7 @@ class TestServing:
             "branch.push",
             "pull.create",
             "branch.push",
+            "pull.update",
             "comment.create",
         ]
 
@@ -167,14 +169,14 @@ class TestKilled:
             os.kill(pid, signal.SIGSTOP)
             during = await served.red_run("during")
             await until(lambda: answered(during, [503]))
-            await served.drive.redeliver(during.delivery)
+            await served.drive.redeliver(during.red.delivery)
             await until(lambda: answered(during, [503, 503]))
             assert int((await posted_red_run(served)).headers["Retry-After"]) > 0
 
             os.kill(pid, signal.SIGKILL)
             await served.ready()
             assert temporal_pid(served) != pid
-            await served.drive.redeliver(during.delivery)
+            await served.drive.redeliver(during.red.delivery)
             await during.parked()
             await parked_before.reviewed("APPROVED")
             await parked_before.waits_for("a human's merge")

@@ -37,9 +37,9 @@ from sweeper.config import Settings, prepare_state_dir
 from sweeper.model import Strict
 from sweeper.ports import Ports
 from sweeper.worker import WorkerOptions, build_workers, run_workers
+from tests.support.red_run import AGENT
 from tests.support.short_tasks import ShortTasks
 
-FIX = "sed -i s/bad/good/ file.txt"
 _PROCESSES = get_context("forkserver")
 _PROCESSES.set_forkserver_preload([__name__])
 
@@ -182,7 +182,7 @@ def _ports(life: Life) -> Ports:
             "github_url": life.github.url,
             "github_token": SecretStr(life.github.token),
             "agents": ("command",),
-            "agent_command": FIX,
+            "agent_command": AGENT,
         }
     )
     state = prepare_state_dir(settings)

@@ -11,31 +11,17 @@ from pathlib import Path
 
 import httpx
 
-from adapters.loopback.core.state import Permission
 from adapters.loopback.drive.answers import PullSeen, RepoSeen
-from adapters.loopback.drive.requests import NewJob, NewRepo, NewReview, NewRun, NewStep, NewUser, PullAct
+from adapters.loopback.drive.requests import NewReview, PullAct
 from adapters.loopback.drive_client import DriveClient
 from adapters.loopback.options import LoopbackInfo
 from sweeper import ids
-from sweeper.model import Outcome, RunRef, Step
+from sweeper.model import Outcome, Step
 from sweeper.reporting import ListReport, ShowReport
 from tests.support.commands import command_line, environment
+from tests.support.red_run import AGENT, MAINTAINER, RedRun, red_run
 
 SECRET = "the webhook's secret"
-WORKFLOW = ".github/workflows/ci.yml"
-MAINTAINER = "ada"
-AGENT = "sed -i s/bad/good/ file.txt; if grep -q 'say please' \"$SWEEPER_TASK\"; then echo please >> file.txt; fi"
-"""Mends what fails, and does what a reviewer asks for."""
-_WORKFLOW = """\
-name: ci
-on: push
-jobs:
-  check:
-    runs-on: ubuntu-latest
-    steps:
-      - name: Look
-        run: grep -q good file.txt
-"""
 _LOOK_EVERY = 0.1
 _PATIENCE = 90.0
 _END_SECONDS = 40.0
@@ -145,34 +131,23 @@ class Service:
 
     async def red_run(self, name: str) -> "Case":
         """A repository whose CI has just failed; the webhook is on its way."""
-        repository = f"octo/{name}"
-        made = await self.drive.repo(NewRepo(name=repository, files={"file.txt": "bad\n", WORKFLOW: _WORKFLOW}))
-        await self.drive.user(NewUser(login=MAINTAINER, permission=Permission.WRITE))
-        log = "grep: no match\n##[error]Process completed with exit code 1.\n"
-        job = NewJob(name="check", conclusion="failure", steps=[NewStep(name="Look", conclusion="failure")], log=log)
-        run = await self.drive.run(
-            NewRun(
-                repo=repository, branch="main", workflow_path=WORKFLOW, event="push", conclusion="failure", jobs=[job]
-            )
-        )
-        ref = RunRef(repository=repository, repository_id=made.id, run_id=run.run_id, run_attempt=run.attempt)
-        return Case(self, ref, ids.sweep_id(ref, self.github.url), run.deliveries[-1])
+        red = await red_run(self.drive, f"octo/{name}")
+        return Case(self, red, ids.sweep_id(red.ref, self.github.url))
 
 
 @dataclass(frozen=True)
 class Case:
-    """One red run, the webhook that tells of it (its guid) and the sweep."""
+    """One red run and its sweep."""
 
     service: Service
-    run: RunRef
+    red: RedRun
     sweep_id: str
-    delivery: str
 
     async def answers(self) -> list[int]:
         """What the service has answered to the webhook so far, one status for each time it was delivered."""
         seen = (await self.service.drive.world()).deliveries
         return [
-            delivery.status_code for delivery in seen if delivery.guid == self.delivery and delivery.state != "held"
+            delivery.status_code for delivery in seen if delivery.guid == self.red.delivery and delivery.state != "held"
         ]
 
     async def until(self, told: Callable[[ShowReport], bool]) -> ShowReport:
@@ -207,7 +182,7 @@ class Case:
 
     async def repository(self) -> RepoSeen:
         """As GitHub has it now."""
-        return next(repo for repo in (await self.service.drive.world()).repos if repo.id == self.run.repository_id)
+        return next(repo for repo in (await self.service.drive.world()).repos if repo.id == self.red.ref.repository_id)
 
     async def pull(self) -> PullSeen:
         """The only pull request there is."""
@@ -216,7 +191,7 @@ class Case:
 
     async def reviewed(self, state: str, body: str = "") -> None:
         """The maintainer's word."""
-        word = {"repo": self.run.repository, "pr": (await self.pull()).number, "user": MAINTAINER}
+        word = {"repo": self.red.ref.repository, "pr": (await self.pull()).number, "user": MAINTAINER}
         await self.service.drive.review(NewReview.model_validate({**word, "state": state, "body": body}))
 
     async def merged(self) -> None:
@@ -228,7 +203,7 @@ class Case:
         await self.service.drive.close_pull(await self._by_maintainer())
 
     async def _by_maintainer(self) -> PullAct:
-        return PullAct(repo=self.run.repository, pr=(await self.pull()).number, user=MAINTAINER)
+        return PullAct(repo=self.red.ref.repository, pr=(await self.pull()).number, user=MAINTAINER)
 
 
 @asynccontextmanager

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,8 +13,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 
-from adapters.loopback.core.state import Permission
-from adapters.loopback.drive.requests import NewJob, NewRepo, NewReview, NewRun, NewStep, NewUser
+from adapters.loopback.drive.requests import NewReview
 from adapters.loopback.drive_client import DriveClient
 from adapters.loopback.options import LoopbackInfo
 from adapters.temporal.client import address_of
@@ -22,7 +21,7 @@ from sweeper import ids
 from sweeper.model import (
     Checkpoint,
     MergeMode,
-    RunRef,
+    Step,
     SweepInput,
     SweepResult,
     SweepSettings,
@@ -33,11 +32,10 @@ from sweeper.model import (
 from sweeper.workflows.progress import MEMO
 from sweeper.workflows.sweep import SweepWorkflow
 from tests.support.dying_worker import Execution, Fate, Life, read_diary
+from tests.support.red_run import MAINTAINER, red_run
 
-WORKFLOW = ".github/workflows/ci.yml"
-CHECK = "grep -q good file.txt"
-MAINTAINER = "ada"
 LOOK_EVERY = 0.1
+FIRST_PULL = 1
 _TASK_TIMEOUT = timedelta(seconds=1)
 """Of a workflow task whose worker died with it; the server's own default of 10 s would only make the tests slow."""
 
@@ -82,9 +80,9 @@ class SmallSweep:
             process.join()
 
     async def recorded(self) -> Counter[Execution]:
-        """Every activity whose answer is in the history of the sweep or of its attempt right now."""
+        """Every activity whose answer is in the history of the sweep or of its attempts right now."""
         found: Counter[Execution] = Counter()
-        for workflow_id in (self.handle.id, f"{self.handle.id}-a1"):
+        for workflow_id in (self.handle.id, f"{self.handle.id}-a1", f"{self.handle.id}-a2"):
             found.update([item async for item in self._recorded(workflow_id)])
         return found
 
@@ -97,25 +95,35 @@ class SmallSweep:
         calls = (await self.ground.drive.ledger()).calls
         return Counter(call.effect for call in calls if call.effect and f"/{self.repository}" in call.path)
 
-    async def proposed(self) -> int:
-        """Wait for the pull request; its number."""
-        while True:
-            told = await (await self.handle.describe()).memo_value(MEMO, default=None, type_hint=Checkpoint)
-            if told is not None and told.proposal is not None:
-                return told.proposal
-            await asyncio.sleep(LOOK_EVERY)
-
     async def approved(self) -> None:
         """A maintainer approves as soon as there is something to approve."""
-        await self.ground.drive.review(
-            NewReview(repo=self.repository, pr=await self.proposed(), user=MAINTAINER, state="APPROVED")
-        )
-        await self.handle.signal("look")
+        await self._told(_is_proposed)
+        await self._reviewed("APPROVED")
+
+    async def approved_at_last(self) -> None:
+        """A maintainer wants more at first, and approves what came of it."""
+        await self._told(_is_proposed)
+        await self._reviewed("CHANGES_REQUESTED", "say please")
+        await self._told(lambda told: told.current_step is Step.AWAIT_REVIEW and told.budget.attempts_remaining == 1)
+        await self._reviewed("APPROVED")
 
     async def cancelled(self) -> None:
         """The operator stops it as soon as there is something to take back."""
-        await self.proposed()
+        await self._told(_is_proposed)
         await self.handle.signal("cancel", "the operator said so")
+
+    async def _told(self, condition: Callable[[Checkpoint], bool]) -> None:
+        """Wait until the sweep shows it."""
+        while True:
+            told = await (await self.handle.describe()).memo_value(MEMO, default=None, type_hint=Checkpoint)
+            if told is not None and condition(told):
+                return
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def _reviewed(self, state: str, body: str = "") -> None:
+        word = {"repo": self.repository, "pr": FIRST_PULL, "user": MAINTAINER, "state": state, "body": body}
+        await self.ground.drive.review(NewReview.model_validate(word))
+        await self.handle.signal("look")
 
     async def _recorded(self, workflow_id: str) -> AsyncIterator[Execution]:
         try:
@@ -142,39 +150,24 @@ class SmallSweep:
         )
 
 
+def _is_proposed(told: Checkpoint) -> bool:
+    return told.proposal is not None
+
+
 async def small_sweep(ground: Ground, name: str, state_dir: Path, heartbeat: timedelta) -> SmallSweep:
     """A red run and its sweep, which no worker works on yet."""
     repository = f"octo/{name}"
-    made = await ground.drive.repo(NewRepo(name=repository, files={"file.txt": "bad\n", WORKFLOW: _WORKFLOW}))
-    await ground.drive.user(NewUser(login=MAINTAINER, permission=Permission.WRITE))
-    step = NewStep(name="Look", conclusion="failure")
-    job = NewJob(name="check", conclusion="failure", steps=[step], log="##[error]Process completed with exit code 1.\n")
-    run = await ground.drive.run(
-        NewRun(repo=repository, branch="main", workflow_path=WORKFLOW, event="push", conclusion="failure", jobs=[job])
-    )
-    ref = RunRef(repository=repository, repository_id=made.id, run_id=run.run_id, run_attempt=run.attempt)
-    sweep_id = ids.sweep_id(ref, ground.info.url)
+    run = (await red_run(ground.drive, repository)).ref
+    sweep_id = ids.sweep_id(run, ground.info.url)
     handle = await ground.client.start_workflow(
         SweepWorkflow.run,
-        SweepInput(run=ref, trigger=Trigger(source=TriggerSource.WORKFLOW_RUN), settings=_settings(heartbeat)),
+        SweepInput(run=run, trigger=Trigger(source=TriggerSource.WORKFLOW_RUN), settings=_settings(heartbeat)),
         id=sweep_id,
         task_queue=sweep_id,
         task_timeout=_TASK_TIMEOUT,
     )
     state_dir.mkdir()
     return SmallSweep(ground=ground, repository=repository, handle=handle, state_dir=state_dir)
-
-
-_WORKFLOW = f"""\
-name: ci
-on: push
-jobs:
-  check:
-    runs-on: ubuntu-latest
-    steps:
-      - name: Look
-        run: {CHECK}
-"""
 
 
 def _settings(heartbeat: timedelta) -> SweepSettings:

@@ -1,0 +1,44 @@
+"""The smallest red run there is: one file, one check that wants it good, one person who may write."""
+
+from dataclasses import dataclass
+
+from adapters.loopback.core.state import Permission
+from adapters.loopback.drive.requests import NewJob, NewRepo, NewRun, NewStep, NewUser
+from adapters.loopback.drive_client import DriveClient
+from sweeper.model import RunRef
+
+MAINTAINER = "ada"
+AGENT = "sed -i s/bad/good/ file.txt; if grep -q 'say please' \"$SWEEPER_TASK\"; then echo please >> file.txt; fi"
+"""Mends what fails, and does what a reviewer asks for."""
+_PATH = ".github/workflows/ci.yml"
+_WORKFLOW = """\
+name: ci
+on: push
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    steps:
+      - name: Look
+        run: grep -q good file.txt
+"""
+
+
+@dataclass(frozen=True)
+class RedRun:
+    """The run, and the guid of the webhook that tells of its end."""
+
+    ref: RunRef
+    delivery: str
+
+
+async def red_run(drive: DriveClient, repository: str) -> RedRun:
+    """Make the repository and let its CI fail; the webhook is on its way."""
+    made = await drive.repo(NewRepo(name=repository, files={"file.txt": "bad\n", _PATH: _WORKFLOW}))
+    await drive.user(NewUser(login=MAINTAINER, permission=Permission.WRITE))
+    step = NewStep(name="Look", conclusion="failure")
+    job = NewJob(name="check", conclusion="failure", steps=[step], log="##[error]Process completed with exit code 1.\n")
+    run = await drive.run(
+        NewRun(repo=repository, branch="main", workflow_path=_PATH, event="push", conclusion="failure", jobs=[job])
+    )
+    ref = RunRef(repository=repository, repository_id=made.id, run_id=run.run_id, run_attempt=run.attempt)
+    return RedRun(ref, run.deliveries[-1])
