@@ -34,6 +34,9 @@ from sweeper.policy.redaction import redact, redact_text
 from sweeper.policy.rendering import commit_message
 from sweeper.ports import Ports, TaskFile
 
+SHOWN_DIFF_BYTES = 4_000_000
+"""Above this a diff is neither kept nor read for secrets: it is far over any limit and goes to a human as it is."""
+
 
 class WorkbenchActivities:
     """Everything that needs the host's disk."""
@@ -89,6 +92,8 @@ class WorkbenchActivities:
         repository_id, failing_sha = request.facts.run.repository_id, request.facts.head_sha
         if patch.parent != failing_sha:
             patch = await self._workspaces.describe(repository_id, failing_sha, patch.commit)
+        if patch.bytes_changed > SHOWN_DIFF_BYTES:
+            return patch
         diff = await self._workspaces.diff(repository_id, failing_sha, patch.commit)
         return patch.model_copy(update={"diff": await self._artifacts.put(redact(diff))})
 

@@ -55,7 +55,7 @@ def _base_url(value: object) -> object:
 class LimitSettings(Strict):
     """The largest change that may be proposed; above it a human takes over."""
 
-    files: int = Field(default=20, ge=1)
+    files: int = Field(default=20, ge=1, le=50)
     lines: int = Field(default=500, ge=1)
     bytes: int = Field(default=1_000_000, ge=1)
 

@@ -4,7 +4,7 @@ from sweeper.model import Finding, Limits, Patch, Severity
 
 DIFF_TOO_LARGE = "diff_too_large"
 PROTECTED_PATH = "protected_path"
-PROTECTED = (".github/workflows/",)
+PROTECTED = (".github/workflows/", ".github/actions/", ".github/codeowners")
 
 
 def findings(patch: Patch, limits: Limits) -> tuple[Finding, ...]:
@@ -21,6 +21,6 @@ def findings(patch: Patch, limits: Limits) -> tuple[Finding, ...]:
     found += [
         Finding(name=PROTECTED_PATH, place=path, severity=Severity.REJECT, detail="a fix must not edit its own exam")
         for path in patch.files
-        if path.startswith(PROTECTED)
+        if path.casefold().startswith(PROTECTED)
     ]
     return tuple(found)

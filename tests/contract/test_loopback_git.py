@@ -23,7 +23,7 @@ from adapters.loopback.drive.requests import (
 )
 from adapters.loopback.drive_client import DriveClient, DriveRefused
 from adapters.loopback.options import LoopbackInfo
-from tests.support.loopback import SHOP, WORKFLOW, open_fix, open_shop, push_fix, running_loopback
+from tests.support.loopback import SHOP, WORKFLOW, open_fix, open_shop, push_fix, rest, running_loopback
 
 pytestmark = pytest.mark.slow
 
@@ -137,6 +137,21 @@ async def test_a_pull_request_has_its_own_refs_and_follows_pushes(scene: Scene) 
     assert refs[f"refs/pull/{number}/head"] == sha
     await scene.git("fetch", "--quiet", "origin", f"refs/pull/{number}/merge")
     assert await scene.git("show", "--no-patch", "--format=%P", "FETCH_HEAD") == f"{scene.main_sha} {sha}"
+
+
+async def test_a_file_that_became_a_link_is_one_changed_file_with_its_end_and_its_start(scene: Scene) -> None:
+    (scene.work / "shop.py").unlink()
+    (scene.work / "shop.py").symlink_to("elsewhere.py")
+    (scene.work / "zebra.py").write_text("x = 1\n")
+    await scene.git("add", "--all")
+    await scene.commit("a link")
+    await scene.git("push", "--quiet", "origin", "HEAD:refs/heads/fix")
+    number = await scene.drive.open_pull(OpenPull(repo=SHOP, head="fix", base="main", title="Link", user="wim"))
+    async with rest(scene.info) as client:
+        files = (await client.get(f"/repos/{SHOP}/pulls/{number}/files")).json()
+    assert [(file["filename"], file["status"]) for file in files] == [("shop.py", "changed"), ("zebra.py", "added")]
+    assert "+elsewhere.py" in files[0]["patch"]
+    assert files[1]["patch"].endswith("+x = 1")
 
 
 async def test_a_conflict_takes_the_merge_ref_away(scene: Scene) -> None:

@@ -174,12 +174,16 @@ class TestKilled:
             assert int((await posted_red_run(served)).headers["Retry-After"]) > 0
 
             os.kill(pid, signal.SIGKILL)
-            await served.ready()
-            assert temporal_pid(served) != pid
+            await until(lambda: runs_anew(served, pid))
             await served.drive.redeliver(during.red.delivery)
             await during.parked()
             await parked_before.reviewed("APPROVED")
             await parked_before.waits_for("a human's merge")
+
+
+async def runs_anew(served: Service, former: int) -> bool:
+    """Whether another Temporal server than the former one runs, and all is ready."""
+    return temporal_pid(served) != former and await served.is_ready()
 
 
 async def answered(case: Case, statuses: list[int]) -> bool:

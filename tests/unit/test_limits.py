@@ -33,7 +33,10 @@ def test_the_finding_says_how_much_and_how_much_is_allowed() -> None:
     [
         (".github/workflows/ci.yml", True),
         (".github/workflows/nested/ci.yml", True),
-        (".github/CODEOWNERS", False),
+        (".github/CODEOWNERS", True),
+        (".github/actions/setup/action.yml", True),
+        (".GitHub/Workflows/ci.yml", True),
+        (".github/dependabot.yml", False),
         ("docs/.github/workflows/ci.yml", False),
         ("src/app.py", False),
     ],

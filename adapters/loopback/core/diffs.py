@@ -28,11 +28,18 @@ async def diff(repo: Bare, base: str, head: str) -> list[FileDiff]:
     raw = await repo.run("diff-tree", *options, "--raw", "-z", base, head)
     numbers = await repo.run("diff-tree", *options, "--numstat", "-z", base, head)
     patches = await repo.run("diff-tree", *options, "--patch", base, head)
-    rows = zip(_raw(raw.out), _counts(numbers.out), _patches(patches.out.decode(errors="replace")), strict=True)
+    texts = _patches(patches.out.decode(errors="replace"))
     return [
-        FileDiff(path, previous, _STATUS.get(letter, "changed"), blob, added, removed, patch)
-        for (letter, blob, previous, path), (added, removed), patch in rows
+        FileDiff(path, previous, _STATUS.get(letter, "changed"), blob, added, removed, _patch_of(letter, texts))
+        for (letter, blob, previous, path), (added, removed) in zip(_raw(raw.out), _counts(numbers.out), strict=True)
     ]
+
+
+def _patch_of(letter: str, texts: Iterator[str | None]) -> str | None:
+    """The next one. A file that became a link, or a link a file, has two: the end of one, the start of the other."""
+    parts = [next(texts), next(texts)] if letter == "T" else [next(texts)]
+    known = [part for part in parts if part is not None]
+    return "\n".join(known) if known else None
 
 
 def _raw(out: bytes) -> Iterator[tuple[str, str, str | None, str]]:
