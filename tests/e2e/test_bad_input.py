@@ -39,16 +39,22 @@ class Place:
     def state(self) -> Path:
         return self.root / "state"
 
+    @property
+    def temporary(self) -> Path:
+        return self.root / "tmp"
+
     def env(self, **settings: str) -> dict[str, str]:
-        return environment(self.state, **settings)
+        return {**environment(self.state, **settings), "TMPDIR": str(self.temporary)}
 
     def left_behind(self) -> set[str]:
-        """Names of files in the state directory, without its secrets."""
-        return {path.name for path in self.state.rglob("*") if not path.is_dir()} - SECRETS
+        """Names of temporary files, and of files in the state directory without its secrets."""
+        kept = {path.name for path in self.state.rglob("*") if not path.is_dir()} - SECRETS
+        return kept | {path.name for path in self.temporary.iterdir()}
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
+    (tmp_path / "tmp").mkdir()
     return Place(tmp_path)
 
 
