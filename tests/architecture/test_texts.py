@@ -12,9 +12,7 @@ from tests.architecture.source import PACKAGES, ROOT, kept_files, modules, tree
 
 FORBIDDEN = {
     "a path of the machine it was written on": re.compile(r"/work/(main|shared)\b|/root/\.|/home/(?!runner\b)\w+/"),
-    "working papers that are not part of the project": re.compile(
-        r"\bDESIGN\b|\bCONTRACT[.]md|\bshare[d]/"
-    ),
+    "working papers that are not part of the project": re.compile(r"\bDESIGN\b|\bCONTRACT[.]md|\bshare[d]/"),
     "a number of a tracker that readers cannot see": re.compile(r"\b[Ii]ssue #?\d"),
     "words about how or by whom it was made": re.compile(
         r"[C]laude|[A]nthropic|[Cc]hat[G]PT|generated (by|with) (an? )?(AI|LLM|model)\b|as an [A]I\b", re.IGNORECASE
