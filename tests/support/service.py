@@ -17,7 +17,7 @@ from adapters.loopback.drive_client import DriveClient
 from adapters.loopback.options import LoopbackInfo
 from sweeper import ids
 from sweeper.model import Outcome, Step
-from sweeper.reporting import ListReport, ShowReport
+from sweeper.reporting import ShowReport
 from tests.support.commands import command_line, environment
 from tests.support.red_run import AGENT, MAINTAINER, RedRun, red_run
 
@@ -51,10 +51,6 @@ class Process:
             self._process = subprocess.Popen(
                 command_line(*words), env=dict(env), stdin=subprocess.DEVNULL, stdout=out, stderr=out
             )
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     @property
     def is_alive(self) -> bool:
@@ -119,10 +115,6 @@ class Service:
         """The sweep by the admin API; None if it is not there (yet)."""
         answer = await self._ask_office(f"/api/sweeps/{sweep_id}")
         return ShowReport.model_validate_json(answer.content) if answer.status_code == 200 else None
-
-    async def listed(self) -> ListReport:
-        """All sweeps by the admin API."""
-        return ListReport.model_validate_json((await self._ask_office("/api/sweeps")).content)
 
     async def _ask_office(self, path: str) -> httpx.Response:
         token = (self.state_dir / "admin-token").read_text().strip()
