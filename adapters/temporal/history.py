@@ -13,7 +13,7 @@ from temporalio.api.common.v1 import Payloads
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.converter import PayloadConverter
 
-from sweeper.activities import names
+from sweeper.activities import names, requests
 from sweeper.errors import Bug
 from sweeper.model import AttemptResult, Effect, SweepInput, SweepResult, SweepState, Wire
 from sweeper.policy.review import without_words
@@ -27,11 +27,11 @@ Change = Callable[[Any], dict[str, Any]]
 """From an activity's answer to the fields of SweepState it sets."""
 
 
-def _collected(answer: names.Collected) -> dict[str, Any]:
+def _collected(answer: requests.Collected) -> dict[str, Any]:
     return {"jobs": answer.jobs, "evidence": answer.evidence}
 
 
-def _diagnosed(answer: names.Diagnosed) -> dict[str, Any]:
+def _diagnosed(answer: requests.Diagnosed) -> dict[str, Any]:
     return {"diagnosis": answer.diagnosis, "plan": answer.plan}
 
 

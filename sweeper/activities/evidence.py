@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
-from sweeper.activities import names
+from sweeper.activities import names, requests
 from sweeper.model import Evidence, JobEvidence, JobFacts, RunFacts, RunRef, World
 from sweeper.model.run import FAILING_CONCLUSIONS
 from sweeper.policy.diagnosis import diagnose
@@ -35,18 +35,18 @@ class EvidenceActivities:
         return await self._code_host.read_run(run)
 
     @activity.defn(name=names.CHOOSE_HOST.name)
-    async def choose_host(self, _nothing: names.Nothing) -> names.HostChoice:
+    async def choose_host(self, _nothing: requests.Nothing) -> requests.HostChoice:
         """Whoever takes this task offers its disk."""
-        return names.HostChoice(host=self._host)
+        return requests.HostChoice(host=self._host)
 
     @activity.defn(name=names.COLLECT.name)
-    async def collect(self, request: names.CollectRequest) -> names.Collected:
+    async def collect(self, request: requests.CollectRequest) -> requests.Collected:
         """The failing jobs with their logs. A missing log is an answer, not an error."""
         run = request.facts.run
         jobs = [job for job in await self._code_host.read_jobs(run) if job.conclusion in FAILING_CONCLUSIONS]
         collected = [await self._job(run, job) for job in jobs]
         evidence = [_evidence(item, request.evidence_ttl) for item in collected]
-        return names.Collected(jobs=tuple(collected), evidence=tuple(evidence))
+        return requests.Collected(jobs=tuple(collected), evidence=tuple(evidence))
 
     async def _job(self, run: RunRef, job: JobFacts) -> JobEvidence:
         """Of its steps only the failing one is kept: a matrix of long jobs must not fill the history."""
@@ -58,7 +58,7 @@ class EvidenceActivities:
         return JobEvidence(job=job, log=await self._artifacts.put(redact(answer.text)))
 
     @activity.defn(name=names.DIAGNOSE.name)
-    async def diagnose(self, request: names.DiagnoseRequest) -> names.Diagnosed:
+    async def diagnose(self, request: requests.DiagnoseRequest) -> requests.Diagnosed:
         """What failed, and the commands of the workflow file at the failing commit that show it."""
         facts = request.facts
         logs = [await self._artifacts.get(item.log) if item.log else None for item in request.jobs]
@@ -66,7 +66,7 @@ class EvidenceActivities:
         if facts.workflow_path:
             workflow = await self._code_host.read_file(facts.run.repository, facts.workflow_path, facts.head_sha)
         plan = check_plan(request.jobs, logs, workflow, request.checks)
-        return names.Diagnosed(diagnosis=diagnose(facts, request.jobs, logs, plan), plan=plan)
+        return requests.Diagnosed(diagnosis=diagnose(facts, request.jobs, logs, plan), plan=plan)
 
     @activity.defn(name=names.READ_WORLD.name)
     async def read_world(self, pull: PullRef) -> World:

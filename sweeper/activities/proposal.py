@@ -4,7 +4,7 @@ a lost answer finds what the first try did and answers `deduplicated`.
 
 from temporalio import activity
 
-from sweeper.activities import names
+from sweeper.activities import names, requests
 from sweeper.activities.checks import with_excerpts
 from sweeper.errors import Bug
 from sweeper.model import AttemptResult, Effect, Reproduction
@@ -20,7 +20,7 @@ class ProposalActivities:
         self._artifacts = ports.artifacts
 
     @activity.defn(name=names.OPEN_PROPOSAL.name)
-    async def open_proposal(self, request: names.ProposeRequest) -> OpenedPull:
+    async def open_proposal(self, request: requests.ProposeRequest) -> OpenedPull:
         """One open pull request for our branch. Safe twice: found by its head and signed marker."""
         patch = request.attempt.patch
         if patch is None or request.facts.head_branch is None:
@@ -39,12 +39,12 @@ class ProposalActivities:
         )
 
     @activity.defn(name=names.UPDATE_PROPOSAL.name)
-    async def update_proposal(self, request: names.UpdateRequest) -> Effect:
+    async def update_proposal(self, request: requests.UpdateRequest) -> Effect:
         """The proof in the body is for the head as it is now. Safe twice: the same text again changes nothing."""
         text = await self._body(request.proposal)
         return await self._code_host.update_pull(request.pull, text, request.proposal.effect_key)
 
-    async def _body(self, request: names.ProposeRequest) -> str:
+    async def _body(self, request: requests.ProposeRequest) -> str:
         answer = HowToAnswer(request.expires_in, request.merges_itself)
         reproduction, attempt = await self._readable(request.reproduction, request.attempt)
         return body(request.facts, request.diagnosis, reproduction, attempt, answer)
@@ -56,22 +56,22 @@ class ProposalActivities:
         return reproduction.model_copy(update={"results": before}), attempt.model_copy(update={"verdict": verdict})
 
     @activity.defn(name=names.COMMENT.name)
-    async def comment(self, request: names.CommentRequest) -> Effect:
+    async def comment(self, request: requests.CommentRequest) -> Effect:
         """One comment per effect key. Safe twice: found by its signed marker."""
         return await self._code_host.comment(request.pull, _text(request), request.effect_key)
 
     @activity.defn(name=names.CLOSE_PROPOSAL.name)
-    async def close_proposal(self, request: names.CloseRequest) -> Effect:
+    async def close_proposal(self, request: requests.CloseRequest) -> Effect:
         """Closed, if it is ours and was open. Safe twice: reads the state first."""
         return await self._code_host.close_pull(request.pull, request.effect_key)
 
     @activity.defn(name=names.MERGE.name)
-    async def merge(self, request: names.MergeRequest) -> Effect:
+    async def merge(self, request: requests.MergeRequest) -> Effect:
         """Merged at exactly that head. Safe twice: merged already is an answer."""
         return await self._code_host.merge_pull(request.pull, request.head_sha, request.effect_key)
 
 
-def _text(request: names.CommentRequest) -> str:
+def _text(request: requests.CommentRequest) -> str:
     if request.farewell is not None:
         return farewell(request.farewell.outcome, request.farewell.reason, request.farewell.head)
     if request.answered is not None:

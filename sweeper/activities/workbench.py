@@ -9,7 +9,7 @@ from datetime import datetime
 
 from temporalio import activity
 
-from sweeper.activities import names
+from sweeper.activities import names, requests
 from sweeper.activities.checks import CheckRunner, with_excerpts
 from sweeper.errors import BadInput, PolicyDenied
 from sweeper.model import (
@@ -50,7 +50,7 @@ class WorkbenchActivities:
         self._author = (ports.author_name, ports.author_email)
 
     @activity.defn(name=names.PREPARE.name)
-    async def prepare(self, request: names.PrepareRequest) -> Workspace:
+    async def prepare(self, request: requests.PrepareRequest) -> Workspace:
         """A fresh worktree of the failing commit."""
         facts = request.facts
         access = await self._code_host.git_access(facts.run.repository)
@@ -58,13 +58,13 @@ class WorkbenchActivities:
         return await self._workspaces.create(facts.run.repository_id, request.sweep, facts.head_sha)
 
     @activity.defn(name=names.REPRODUCE.name)
-    async def reproduce(self, request: names.ReproduceRequest) -> Reproduction:
+    async def reproduce(self, request: requests.ReproduceRequest) -> Reproduction:
         """The checks on the untouched tree: they have to be red, or there is nothing to fix here."""
         results = await self._checks.run_all(request.plan, request.workspace, request.check_timeout)
         return Reproduction(results=results, problem=self._checks.problem(results))
 
     @activity.defn(name=names.FIX.name)
-    async def fix(self, request: names.AttemptRequest) -> names.FixAnswer:
+    async def fix(self, request: requests.AttemptRequest) -> requests.FixAnswer:
         """One agent try; its tree becomes a commit at `refs/sweeper/<sweep>/<n>`, from which a repeat is answered."""
         agent = self._agents.get(request.agent)
         if agent is None:
@@ -73,21 +73,21 @@ class WorkbenchActivities:
         ref = f"refs/sweeper/{request.sweep}/{request.n}"
         if recorded := await self._workspaces.recorded(repository_id, ref):
             report = FixReport(agent=request.agent, outcome=FixOutcome.EDITED, summary="recorded by an earlier try")
-            return names.FixAnswer(report=report, patch=await self._whole(request, recorded))
+            return requests.FixAnswer(report=report, patch=await self._whole(request, recorded))
         workspace = await self._workspaces.create(repository_id, f"{request.sweep}.fix{request.n}", request.base)
         report = await agent.fix(await self._task(request), workspace, request.agent_timeout)
         if report.outcome is not FixOutcome.EDITED:
-            return names.FixAnswer(report=report)
+            return requests.FixAnswer(report=report)
         try:
             patch = await self._workspaces.snapshot(workspace, self._meta(request), ref)
         except PolicyDenied as denied:
             refused = report.model_copy(update={"outcome": FixOutcome.FAILED, "summary": str(denied)})
-            return names.FixAnswer(report=refused)
+            return requests.FixAnswer(report=refused)
         if patch is None:
-            return names.FixAnswer(report=report.model_copy(update={"outcome": FixOutcome.NO_CHANGE}))
-        return names.FixAnswer(report=report, patch=await self._whole(request, patch))
+            return requests.FixAnswer(report=report.model_copy(update={"outcome": FixOutcome.NO_CHANGE}))
+        return requests.FixAnswer(report=report, patch=await self._whole(request, patch))
 
-    async def _whole(self, request: names.AttemptRequest, patch: Patch) -> Patch:
+    async def _whole(self, request: requests.AttemptRequest, patch: Patch) -> Patch:
         """The change since the failing commit: after a review that is more than this attempt has added."""
         repository_id, failing_sha = request.facts.run.repository_id, request.facts.head_sha
         if patch.parent != failing_sha:
@@ -97,12 +97,12 @@ class WorkbenchActivities:
         diff = await self._workspaces.diff(repository_id, failing_sha, patch.commit)
         return patch.model_copy(update={"diff": await self._artifacts.put(redact(diff))})
 
-    def _meta(self, request: names.AttemptRequest) -> CommitMeta:
+    def _meta(self, request: requests.AttemptRequest) -> CommitMeta:
         message = commit_message(request.sweep, request.n, request.agent, request.facts, request.diagnosis)
         name, email = self._author
         return CommitMeta(message=message, name=name, email=email, date=_fixed_date(request))
 
-    async def _task(self, request: names.AttemptRequest) -> TaskFile:
+    async def _task(self, request: requests.AttemptRequest) -> TaskFile:
         return TaskFile(
             sweep=request.sweep,
             attempt=request.n,
@@ -127,7 +127,7 @@ class WorkbenchActivities:
         return excerpt("\n".join(failing_section(log)).encode())
 
     @activity.defn(name=names.VERIFY.name)
-    async def verify(self, request: names.VerifyRequest) -> Verdict:
+    async def verify(self, request: requests.VerifyRequest) -> Verdict:
         """Green twice, each time in a fresh worktree of the commit that no agent has run in."""
         found = findings(request.patch, request.limits)
         if any(finding.severity is Severity.REJECT for finding in found):
@@ -147,7 +147,7 @@ class WorkbenchActivities:
         return _verdict(request, VerdictKind.FIXED, "", green, found)
 
     @activity.defn(name=names.REVALIDATE.name)
-    async def revalidate(self, request: names.RevalidateRequest) -> Verdict:
+    async def revalidate(self, request: requests.RevalidateRequest) -> Verdict:
         """The same proof on the merge of the proposal with the target as it is now."""
         run = request.facts.run
         access = await self._code_host.git_access(run.repository)
@@ -158,7 +158,7 @@ class WorkbenchActivities:
         return await self.verify(request.verify.model_copy(update={"commit": merged}))
 
     @activity.defn(name=names.PUSH_BRANCH.name)
-    async def push_branch(self, request: names.PushRequest) -> Effect:
+    async def push_branch(self, request: requests.PushRequest) -> Effect:
         """Our branch at exactly this commit; anybody else's commit on it is never overwritten."""
         access = await self._code_host.git_access(request.run.repository)
         return await self._workspaces.push(
@@ -166,7 +166,7 @@ class WorkbenchActivities:
         )
 
     @activity.defn(name=names.DELETE_BRANCH.name)
-    async def delete_branch(self, request: names.DeleteBranchRequest) -> Effect:
+    async def delete_branch(self, request: requests.DeleteBranchRequest) -> Effect:
         """Gone, if it still was ours. At which of our commits it is, a lost push leaves open, so each is tried."""
         access = await self._code_host.git_access(request.run.repository)
         effect = Effect(key=request.effect_key, name="branch.delete", state=EffectState.SKIPPED, note="never pushed")
@@ -179,13 +179,13 @@ class WorkbenchActivities:
         return effect
 
     @activity.defn(name=names.DISCARD.name)
-    async def discard(self, request: names.DiscardRequest) -> names.Nothing:
+    async def discard(self, request: requests.DiscardRequest) -> requests.Nothing:
         """No worktree and no ref of the sweep is left on this host."""
         await self._workspaces.discard(request.repository_id, request.sweep)
-        return names.Nothing()
+        return requests.Nothing()
 
 
-def _fixed_date(request: names.AttemptRequest) -> datetime:
+def _fixed_date(request: requests.AttemptRequest) -> datetime:
     """The failing run's own time: the same on every retry, so the same tree is the same commit."""
     return request.facts.created_at
 
@@ -195,7 +195,7 @@ def _still_red(red: Sequence[CheckResult]) -> str:
 
 
 def _verdict(
-    request: names.VerifyRequest,
+    request: requests.VerifyRequest,
     kind: VerdictKind,
     reason: str,
     results: tuple[CheckResult, ...],

@@ -3,7 +3,7 @@
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-from sweeper.activities import names
+from sweeper.activities import names, requests
 from sweeper.errors import MergeRefused
 from sweeper.model import Outcome, Step, SweepInput, Verdict, VerdictKind, World
 from sweeper.policy.freshness import REVERIFIABLE, freshness
@@ -59,8 +59,8 @@ class Approval:
         plan = known(state.plan)
         verdict = await self._calls.do(
             names.REVALIDATE,
-            names.RevalidateRequest(
-                verify=names.VerifyRequest(
+            requests.RevalidateRequest(
+                verify=requests.VerifyRequest(
                     sweep=sweep_id,
                     name=f"{sweep_id}.revalidate",
                     repository_id=self._sweep.run.repository_id,
@@ -81,7 +81,7 @@ class Approval:
 
     async def _merge(self, decision: Decision) -> Decision:
         self._progress.enter(Step.MERGE)
-        request = names.MergeRequest(
+        request = requests.MergeRequest(
             pull=self._progress.pull, head_sha=self._progress.proposal.head_sha, effect_key=self._progress.next_key()
         )
         self._progress.intend(names.MERGE.name, request)

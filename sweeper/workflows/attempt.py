@@ -7,7 +7,7 @@ from datetime import datetime
 
 from temporalio import workflow
 
-from sweeper.activities import names
+from sweeper.activities import names, requests
 from sweeper.model import AttemptResult, FixOutcome, Patch, Step, Timeouts, Verdict, VerdictKind, Wire
 from sweeper.workflows.calls import Calls
 from sweeper.workflows.waits import Bell
@@ -16,7 +16,7 @@ from sweeper.workflows.waits import Bell
 class AttemptInput(Wire):
     """The try to make, on which host, within which bounds."""
 
-    request: names.AttemptRequest
+    request: requests.AttemptRequest
     host: str
     timeouts: Timeouts
 
@@ -48,7 +48,7 @@ class AttemptWorkflow:
         request = attempt.request
         return await self._calls.do(
             names.VERIFY,
-            names.VerifyRequest(
+            requests.VerifyRequest(
                 sweep=request.sweep,
                 name=f"{request.sweep}.verify{request.n}",
                 repository_id=request.facts.run.repository_id,
@@ -74,7 +74,7 @@ _WHAT_HAPPENED = {
 }
 
 
-def _no_patch(answer: names.FixAnswer) -> str:
+def _no_patch(answer: requests.FixAnswer) -> str:
     report = answer.report
     happened = _WHAT_HAPPENED.get(report.outcome, "left no change")
     said = f"; it said: {report.summary}" if report.summary else ""

@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from sweeper.activities import names
+from sweeper.activities import requests
 from sweeper.model import AttemptResult, FixOutcome, Review, Step, SweepInput, Verdict, VerdictKind
 from sweeper.model.proposal import ReviewComment
 from sweeper.policy.limits import DIFF_TOO_LARGE
@@ -46,7 +46,7 @@ class Attempts:
         state = self._progress.state
         n = len(state.attempts) + 1
         sweep_id = workflow.info().workflow_id
-        request = names.AttemptRequest(
+        request = requests.AttemptRequest(
             sweep=sweep_id,
             n=n,
             agent=self._settings.agent_for(n),

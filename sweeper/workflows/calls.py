@@ -7,7 +7,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError, TimeoutError, TimeoutType
 
-from sweeper.activities import names
+from sweeper.activities import names, requests
 from sweeper.activities.names import Activity, In, Out, Timing
 from sweeper.errors import BY_NAME, NON_RETRYABLE, Bug, HostLost, RateLimited, SweeperError
 from sweeper.model import Timeouts
@@ -105,7 +105,7 @@ class Calls:
 
     async def _same_host_or_lost(self, error: ActivityError) -> None:
         """Wait for any worker; if it serves another disk, what we had here is lost."""
-        choice = await self._once(names.CHOOSE_HOST, names.Nothing(), 1)
+        choice = await self._once(names.CHOOSE_HOST, requests.Nothing(), 1)
         if choice.host != self.host:
             raise ApplicationError(
                 f"Host {self.host} has no worker any more; trigger the run again to start on another host.",

@@ -3,7 +3,7 @@
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from sweeper.activities import names
+from sweeper.activities import names, requests
 from sweeper.model import Effect, Outcome, RunRef, Step
 from sweeper.policy.compensation import Undo, undo_plan
 from sweeper.workflows.calls import Calls, sentence_of
@@ -40,22 +40,22 @@ class Compensation:
     async def _undo(self, undo: Undo, outcome: Outcome, reason: str) -> Effect:
         key = self._progress.next_key()
         if undo is Undo.DELETE_BRANCH:
-            delete = names.DeleteBranchRequest(
+            delete = requests.DeleteBranchRequest(
                 run=self._run, branch=self._progress.branch, ours=self._our_commits(), effect_key=key
             )
             self._progress.intend(names.DELETE_BRANCH.name, delete)
             return await self._calls.do(names.DELETE_BRANCH, delete)
         if undo is Undo.COMMENT:
-            farewell = names.Farewell(outcome=outcome, reason=reason, head=self._progress.proposal.head_sha)
-            comment = names.CommentRequest(pull=self._progress.pull, effect_key=key, farewell=farewell)
+            farewell = requests.Farewell(outcome=outcome, reason=reason, head=self._progress.proposal.head_sha)
+            comment = requests.CommentRequest(pull=self._progress.pull, effect_key=key, farewell=farewell)
             self._progress.intend(names.COMMENT.name, comment)
             return await self._calls.do(names.COMMENT, comment)
-        close = names.CloseRequest(pull=self._progress.pull, effect_key=key)
+        close = requests.CloseRequest(pull=self._progress.pull, effect_key=key)
         self._progress.intend(names.CLOSE_PROPOSAL.name, close)
         return await self._calls.do(names.CLOSE_PROPOSAL, close)
 
     async def _discard(self) -> None:
-        request = names.DiscardRequest(sweep=workflow.info().workflow_id, repository_id=self._run.repository_id)
+        request = requests.DiscardRequest(sweep=workflow.info().workflow_id, repository_id=self._run.repository_id)
         await self._calls.do(names.DISCARD, request)
 
     def _our_commits(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-from sweeper.activities import names
+from sweeper.activities import names, requests
 from sweeper.errors import Stale
 from sweeper.model import (
     AttemptResult,
@@ -105,9 +105,9 @@ class ProposalLife:
         await self._reply(attempt, review)
         return None
 
-    def _texts(self, facts: RunFacts, attempt: AttemptResult) -> names.ProposeRequest:
+    def _texts(self, facts: RunFacts, attempt: AttemptResult) -> requests.ProposeRequest:
         state = self._progress.state
-        return names.ProposeRequest(
+        return requests.ProposeRequest(
             sweep=workflow.info().workflow_id,
             facts=facts,
             diagnosis=known(state.diagnosis),
@@ -121,21 +121,21 @@ class ProposalLife:
 
     async def _update(self, attempt: AttemptResult) -> None:
         texts = self._texts(known(self._progress.state.facts), attempt)
-        request = names.UpdateRequest(pull=self._progress.pull, proposal=texts)
+        request = requests.UpdateRequest(pull=self._progress.pull, proposal=texts)
         self._progress.intend(names.UPDATE_PROPOSAL.name, request)
         self._progress.done(await self._calls.do(names.UPDATE_PROPOSAL, request))
 
     async def _reply(self, attempt: AttemptResult, review: Review) -> None:
-        request = names.CommentRequest(
+        request = requests.CommentRequest(
             pull=self._progress.pull,
             effect_key=self._progress.next_key(),
-            answered=names.Answered(attempt=attempt, reviewer=review.user),
+            answered=requests.Answered(attempt=attempt, reviewer=review.user),
         )
         self._progress.intend(names.COMMENT.name, request)
         self._progress.done(await self._calls.do(names.COMMENT, request))
 
     async def _push(self, patch: Patch, expected: str | None) -> None:
-        request = names.PushRequest(
+        request = requests.PushRequest(
             run=self._sweep.run,
             branch=self._progress.branch,
             commit=patch.commit,

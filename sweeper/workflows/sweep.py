@@ -11,7 +11,7 @@ from typing import Any
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError
 
-from sweeper.activities import names
+from sweeper.activities import names, requests
 from sweeper.errors import Unverifiable
 from sweeper.model import (
     AttemptResult,
@@ -157,28 +157,28 @@ class SweepWorkflow:
     async def _understand(self, facts: RunFacts) -> None:
         self._progress.enter(Step.COLLECT)
         collected = await self._calls.do(
-            names.COLLECT, names.CollectRequest(facts=facts, evidence_ttl=self._settings.evidence_ttl)
+            names.COLLECT, requests.CollectRequest(facts=facts, evidence_ttl=self._settings.evidence_ttl)
         )
         self._progress.note(jobs=collected.jobs, evidence=collected.evidence)
         self._progress.enter(Step.DIAGNOSE)
         diagnosed = await self._calls.do(
             names.DIAGNOSE,
-            names.DiagnoseRequest(facts=facts, jobs=collected.jobs, checks=self._settings.checks),
+            requests.DiagnoseRequest(facts=facts, jobs=collected.jobs, checks=self._settings.checks),
         )
         self._progress.note(diagnosis=diagnosed.diagnosis, plan=diagnosed.plan)
 
     async def _reproduce(self, facts: RunFacts) -> Ending | None:
         self._progress.enter(Step.PREPARE)
-        choice = await self._calls.do(names.CHOOSE_HOST, names.Nothing())
+        choice = await self._calls.do(names.CHOOSE_HOST, requests.Nothing())
         self._calls.host = choice.host
         self._progress.note(host=choice.host)
         sweep_id = workflow.info().workflow_id
-        workspace = await self._calls.do(names.PREPARE, names.PrepareRequest(sweep=sweep_id, facts=facts))
+        workspace = await self._calls.do(names.PREPARE, requests.PrepareRequest(sweep=sweep_id, facts=facts))
         self._progress.enter(Step.REPRODUCE)
         plan = known(self._progress.state.plan)
         reproduction = await self._calls.do(
             names.REPRODUCE,
-            names.ReproduceRequest(workspace=workspace, plan=plan, check_timeout=self._settings.timeouts.check),
+            requests.ReproduceRequest(workspace=workspace, plan=plan, check_timeout=self._settings.timeouts.check),
             scale=len(plan.checks),
         )
         self._progress.note(reproduction=reproduction)

@@ -55,7 +55,7 @@ def test_a_history_says_nothing_of_the_machine_it_was_recorded_on(path: Path) ->
 
 
 def _insert(function: ast.AsyncFunctionDef) -> None:
-    function.body[:0] = ast.parse("await self._calls.do(names.CHOOSE_HOST, names.Nothing())").body
+    function.body[:0] = ast.parse("await self._calls.do(names.CHOOSE_HOST, requests.Nothing())").body
 
 
 def _remove(function: ast.AsyncFunctionDef) -> None:

@@ -8,7 +8,7 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from sweeper import ids
-    from sweeper.activities import names
+    from sweeper.activities import names, requests
     from sweeper.model import (
         AttemptResult,
         CheckPlan,
@@ -73,7 +73,7 @@ class StandInSweep:
 
     async def _work(self) -> None:
         self._progress.note(facts=await _ask(names.ADMIT.name, RunFacts, self._sweep.run))
-        await _ask(names.DIAGNOSE.name, names.Diagnosed, self._sweep.run)
+        await _ask(names.DIAGNOSE.name, requests.Diagnosed, self._sweep.run)
         attempt = await workflow.execute_child_workflow("attempt", result_type=AttemptResult)
         self._progress.note(attempts=(attempt,))
         self._progress.done(await _ask(names.PUSH_BRANCH.name, Effect, self._sweep.run))
@@ -113,8 +113,8 @@ async def admit(run: RunRef) -> RunFacts:
 
 
 @activity.defn(name=names.DIAGNOSE.name)
-async def diagnose(run: RunRef) -> names.Diagnosed:
-    return names.Diagnosed(diagnosis=values.diagnosis(), plan=CheckPlan(source="workflow file"))
+async def diagnose(run: RunRef) -> requests.Diagnosed:
+    return requests.Diagnosed(diagnosis=values.diagnosis(), plan=CheckPlan(source="workflow file"))
 
 
 @activity.defn(name=names.PUSH_BRANCH.name)

@@ -17,7 +17,7 @@ from temporalio.api.history.v1 import (
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from adapters.temporal.history import result_of, state_of
-from sweeper.activities import names
+from sweeper.activities import names, requests
 from sweeper.errors import Bug
 from sweeper.model import (
     CheckPlan,
@@ -114,9 +114,9 @@ def test_each_activity_leaves_what_the_workflow_keeps_of_it() -> None:
     state = (
         Recorded()
         .activity("admit", values.run_facts())
-        .activity("collect", names.Collected(jobs=(values.job(),), evidence=(proof,)))
-        .activity("diagnose", names.Diagnosed(diagnosis=values.diagnosis(), plan=plan))
-        .activity("choose_host", names.HostChoice(host="one"))
+        .activity("collect", requests.Collected(jobs=(values.job(),), evidence=(proof,)))
+        .activity("diagnose", requests.Diagnosed(diagnosis=values.diagnosis(), plan=plan))
+        .activity("choose_host", requests.HostChoice(host="one"))
         .activity("reproduce", values.reproduction())
         .state()
     )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 import sweeper.worker  # noqa: F401 - every model of the core is known once it is loaded
-from sweeper.activities import names
+from sweeper.activities import requests
 from sweeper.model import (
     Budget,
     Checkpoint,
@@ -47,7 +47,7 @@ def _ours(base: type[BaseModel]) -> list[type[BaseModel]]:
 
 
 WIRE, STRICT = _ours(Wire), _ours(Strict)
-assert {SweepInput, SweepResult, Checkpoint, names.AttemptRequest} <= set(WIRE)
+assert {SweepInput, SweepResult, Checkpoint, requests.AttemptRequest} <= set(WIRE)
 
 st.register_type_strategy(datetime, st.datetimes(timezones=st.just(UTC)))
 st.register_type_strategy(timedelta, st.timedeltas(timedelta(0), timedelta(days=10_000)))
