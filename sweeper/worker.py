@@ -18,14 +18,19 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from sweeper.activities import names
 from sweeper.activities.evidence import EvidenceActivities
 from sweeper.activities.proposal import ProposalActivities
+from sweeper.activities.targets import TargetActivities
 from sweeper.activities.workbench import WorkbenchActivities
 from sweeper.errors import RateLimited, Retry, SweeperError
-from sweeper.ports import Ports
+from sweeper.ports import Durable, Ports
 from sweeper.workflows.attempt import AttemptWorkflow
 from sweeper.workflows.sweep import SweepWorkflow
+from sweeper.workflows.target import TargetWorkflow
 
 STICKY_TIMEOUT = timedelta(seconds=2)
 GRACE = timedelta(seconds=10)
+"""How long running activities may go on when the worker is told to stop."""
+LAST_MOMENT = timedelta(seconds=2)
+"""How long after that a write may take whose answer is still to come."""
 CACHED_WORKFLOWS = 200
 WRITES = frozenset(act.name for act in names.ALL if act.writes)
 
@@ -40,7 +45,8 @@ def as_application_error(error: SweeperError) -> ApplicationError:
 
 class _AtTheEdge(ActivityInboundInterceptor):
     """Heartbeats while an activity runs, so that a dead worker is noticed within seconds; maps our errors; lets a
-    write that has begun come to its end when it is cancelled, because only its answer tells whether it happened.
+    write that has begun come to its end when it is cancelled, because only its answer tells whether it happened; hands
+    over to another worker what is not done when this one stops.
     """
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:
@@ -51,17 +57,32 @@ class _AtTheEdge(ActivityInboundInterceptor):
             return await super().execute_activity(input)
         except SweeperError as error:
             raise as_application_error(error) from error
+        except asyncio.CancelledError:
+            if _is_worker_stopping():
+                # Told to the server at once, so that nobody waits for a heartbeat to be missed.
+                raise ApplicationError("The worker stops; another one takes over.", type="WorkerStops") from None
+            raise
         finally:
             pulse.cancel()
 
 
+def _is_worker_stopping() -> bool:
+    why = activity.cancellation_details()
+    return why is not None and why.worker_shutdown
+
+
 async def _to_the_end(write: "asyncio.Future[Any]") -> Any:
+    """Its end, however often it is cancelled; from a worker that stops it gets a last moment only."""
     while not write.done():
         try:
             await asyncio.shield(write)
         except asyncio.CancelledError:
             if write.cancelled():
                 raise
+            if _is_worker_stopping():
+                await asyncio.wait({write}, timeout=LAST_MOMENT.total_seconds())
+                if not write.done():
+                    raise
     return write.result()
 
 
@@ -94,13 +115,16 @@ class WorkerOptions:
     task_queue: str = names.TASK_QUEUE
 
 
-def build_workers(client: Client, ports: Ports, options: WorkerOptions = WorkerOptions()) -> Sequence[Worker]:
+def build_workers(
+    client: Client, ports: Ports, durable: Durable, options: WorkerOptions = WorkerOptions()
+) -> Sequence[Worker]:
     """The shared queue's worker and this host's."""
+    targets = TargetActivities(durable)
     evidence, proposal, workbench = EvidenceActivities(ports), ProposalActivities(ports), WorkbenchActivities(ports)
     shared = Worker(
         client,
         task_queue=options.task_queue,
-        workflows=[SweepWorkflow, AttemptWorkflow],
+        workflows=[SweepWorkflow, AttemptWorkflow, TargetWorkflow],
         activities=[
             evidence.admit,
             evidence.choose_host,
@@ -112,6 +136,12 @@ def build_workers(client: Client, ports: Ports, options: WorkerOptions = WorkerO
             proposal.comment,
             proposal.close_proposal,
             proposal.merge,
+            targets.measure_crowd,
+            targets.enter_target,
+            targets.leave_target,
+            targets.join_sweep,
+            targets.ring_sweep,
+            targets.find_ended,
         ],
         workflow_runner=workflow_runner(),
         interceptors=[EdgeInterceptor()],

@@ -5,7 +5,7 @@ answer at once.
 """
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,16 @@ from adapters.temporal.rings import Rings
 from adapters.temporal.views import first_memo, view_of
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.errors import NotFound
-from sweeper.model import Step, SweepInput, SweepState, TriggerSource
+from sweeper.model import Joined, RunRef, Step, SweepInput, SweepState, Trigger, TriggerSource
+from sweeper.model.crowd import Crowd
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
 from sweeper.workflows.progress import REPOSITORY, STEP, TARGET
 
 SWEEP_WORKFLOW = "sweep"
 LOOK_SIGNAL = "look"
+JOIN_SIGNAL = "join"
+MOST_STARTS = 500
+"""History must stay small; more than that in a day is far over any burst guard."""
 _ALL_SWEEPS = f'WorkflowType = "{SWEEP_WORKFLOW}" AND ExecutionStatus != "ContinuedAsNew"'
 # The database behind the embedded server stores these escaped and then does not find them by equality.
 _NOT_SEARCHABLE = re.compile(r"[\"'\\%]")
@@ -97,6 +101,22 @@ class TemporalSweeps:
         """Ask an open sweep to clean up and end; False if there is none."""
         return await self._signal(workflow_id, CANCEL_SIGNAL, reason)
 
+    async def join(self, workflow_id: str, trigger: Trigger, run: RunRef | None = None) -> bool:
+        """Tell an open sweep what else asked for it, and of a newer run with its cause; told twice it notes it once."""
+        return await self._signal(workflow_id, JOIN_SIGNAL, Joined(trigger=trigger, run=run))
+
+    async def crowd(self, repository: str, besides: str) -> Crowd:
+        """Sweeps of the last day, and proposals that wait for a human, by what the sweeps' memos say."""
+        began_at, proposals = [], 0
+        async with reaching(self._client, READ_SECONDS):
+            async for execution in self._client.list_workflows(_crowd_query(repository), rpc_timeout=RPC_TIMEOUT):
+                view = await view_of(execution)
+                if execution.id == besides or view.checkpoint.run.repository != repository:
+                    continue
+                began_at.append(view.started_at)
+                proposals += view.is_open and view.checkpoint.proposal is not None
+        return Crowd(started=tuple(sorted(began_at)[-MOST_STARTS:]), proposals=proposals)
+
     async def open_for_target(self, target: str) -> tuple[str, ...]:
         """Ids of open sweeps for a target. A sweep that is not admitted yet does not know its target."""
         query = f'{_target_query(target)} AND ExecutionStatus = "Running" AND WorkflowType = "{SWEEP_WORKFLOW}"'
@@ -141,7 +161,7 @@ class TemporalSweeps:
     async def _look(self, workflow_id: str) -> bool:
         return await self._signal(workflow_id, LOOK_SIGNAL)
 
-    async def _signal(self, workflow_id: str, signal: str, *args: str) -> bool:
+    async def _signal(self, workflow_id: str, signal: str, *args: str | Joined) -> bool:
         try:
             async with reaching(self._client):
                 await self._handle(workflow_id).signal(signal, args=args, rpc_timeout=RPC_TIMEOUT)
@@ -192,6 +212,13 @@ def _priority(sweep: SweepInput) -> Priority:
     """
     is_manual = sweep.trigger.source is TriggerSource.CLI or sweep.trigger.request_id is not None
     return Priority(priority_key=1 if is_manual else 3, fairness_key=str(sweep.run.repository_id))
+
+
+def _crowd_query(repository: str) -> str:
+    """Open ones whenever they began, and those of the last day."""
+    since = (datetime.now(UTC) - timedelta(days=1)).isoformat()
+    recent = f'(ExecutionStatus = "Running" OR StartTime > "{since}")'
+    return f"{_ALL_SWEEPS} AND {REPOSITORY.name} = '{repository}' AND {recent}"
 
 
 def _target_query(target: str) -> str:

@@ -18,6 +18,8 @@ from sweeper.model import (
     Workspace,
     World,
 )
+from sweeper.model.crowd import Crowd
+from sweeper.model.target import Answer, EnterRequest, LeaveRequest
 from sweeper.ports import OpenedPull, PullRef
 
 TASK_QUEUE = "sweeper"
@@ -76,6 +78,12 @@ CLOSE_PROPOSAL = Activity("close_proposal", requests.CloseRequest, Effect, Timin
 MERGE = Activity("merge", requests.MergeRequest, Effect, Timing.WRITE)
 DELETE_BRANCH = Activity("delete_branch", requests.DeleteBranchRequest, Effect, Timing.WRITE, on_host=True)
 DISCARD = Activity("discard", requests.DiscardRequest, requests.Nothing, Timing.GIT, on_host=True)
+MEASURE_CROWD = Activity("measure_crowd", requests.CrowdRequest, Crowd, Timing.READ)
+ENTER_TARGET = Activity("enter_target", EnterRequest, Answer, Timing.READ)
+LEAVE_TARGET = Activity("leave_target", LeaveRequest, requests.Nothing, Timing.READ)
+JOIN_SWEEP = Activity("join_sweep", requests.JoinRequest, requests.IsOpen, Timing.READ)
+RING_SWEEP = Activity("ring_sweep", requests.RingRequest, requests.IsOpen, Timing.READ)
+FIND_ENDED = Activity("find_ended", requests.FindEndedRequest, requests.Ended, Timing.READ)
 
 ALL: tuple[Activity[Wire, Wire], ...] = (  # type: ignore[assignment]
     ADMIT,
@@ -96,4 +104,10 @@ ALL: tuple[Activity[Wire, Wire], ...] = (  # type: ignore[assignment]
     MERGE,
     DELETE_BRANCH,
     DISCARD,
+    MEASURE_CROWD,
+    ENTER_TARGET,
+    LEAVE_TARGET,
+    JOIN_SWEEP,
+    RING_SWEEP,
+    FIND_ENDED,
 )

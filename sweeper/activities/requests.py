@@ -17,6 +17,7 @@ from sweeper.model import (
     Reproduction,
     RunFacts,
     RunRef,
+    Trigger,
     Verdict,
     Wire,
     Workspace,
@@ -209,3 +210,42 @@ class DiscardRequest(Wire):
 
     sweep: str
     repository_id: int
+
+
+class CrowdRequest(Wire):
+    """What else is going on in a repository."""
+
+    repository: str
+    sweep: str
+
+
+class JoinRequest(Wire):
+    """Leave a failing run to another sweep of the same cause."""
+
+    sweep: str
+    run: RunRef
+    trigger: Trigger
+
+
+class RingRequest(Wire):
+    """Make a sweep look."""
+
+    sweep: str
+
+
+class IsOpen(Wire):
+    """Whether the sweep that was told something is still there to hear it."""
+
+    is_open: bool
+
+
+class FindEndedRequest(Wire):
+    """Which of these sweeps are over?"""
+
+    sweeps: tuple[str, ...]
+
+
+class Ended(Wire):
+    """Sweeps that are over, in whatever way."""
+
+    sweeps: tuple[str, ...]

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from pydantic import SecretBytes
+from temporalio.client import Client
 
 from adapters.agents.autofix import Autofix
 from adapters.agents.command import CommandAgent
@@ -11,9 +12,11 @@ from adapters.artifacts import FileArtifacts
 from adapters.github.host import GitHubHost
 from adapters.github.settings import GitHubAccess
 from adapters.sandbox import choose_sandbox
+from adapters.temporal.sweeps import TemporalSweeps
+from adapters.temporal.targets import TemporalTargets
 from sweeper.config import Settings, StateDir, marker_key
 from sweeper.errors import BadInput
-from sweeper.ports import Artifacts, FixAgent, Ports, Sandbox
+from sweeper.ports import Artifacts, Durable, FixAgent, Ports, Sandbox
 from worktrees.git import GitCall, GitDoor
 from worktrees.host import host_id
 from worktrees.store import Owner, WorktreeStore
@@ -83,3 +86,8 @@ async def ports(settings: Settings, state: StateDir) -> Ports:
         author_name=settings.bot_name,
         author_email=settings.bot_email,
     )
+
+
+def durable(client: Client, state: StateDir) -> Durable:
+    """What lives in Temporal, for the activities of a worker."""
+    return Durable(sweeps=TemporalSweeps(client, state_dir=state.root), targets=TemporalTargets(client))

@@ -1,16 +1,19 @@
 """The worker of a staying process."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 
 from temporalio.client import Client
+from temporalio.worker import Worker
 
 from adapters.temporal.life import WorkerPulse
 from sweeper.cli import composition
 from sweeper.cli.command import people
 from sweeper.config import Settings, StateDir
 from sweeper.ports import Ports
-from sweeper.worker import build_workers, run_workers
+from sweeper.worker import GRACE, build_workers, run_workers
+from worktrees.running import UNDER_WAY
 
 NO_SANDBOX = "WARNING: no sandbox. Code of the repository runs with all rights of this user."
 
@@ -28,5 +31,18 @@ async def prepare_worker(
 ) -> Callable[[], Awaitable[None]]:
     """Show a pulse; the result works until it is cancelled."""
     await stack.enter_async_context(WorkerPulse(state.root))
-    workers = build_workers(client, ports)
-    return lambda: run_workers(workers)
+    workers = build_workers(client, ports, composition.durable(client, state))
+    return lambda: _work(workers)
+
+
+async def _work(workers: Sequence[Worker]) -> None:
+    """Until it is cancelled; when the grace period of running activities is over, git is ended, because it runs on
+    threads and would keep them from handing over.
+    """
+    working = asyncio.ensure_future(run_workers(workers))
+    try:
+        await asyncio.shield(working)
+    except asyncio.CancelledError:
+        asyncio.get_running_loop().call_later(GRACE.total_seconds(), UNDER_WAY.end)
+        working.cancel()
+        await working

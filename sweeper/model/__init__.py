@@ -25,6 +25,7 @@ from sweeper.model.fix import (
 )
 from sweeper.model.git import CommitMeta, GitAccess
 from sweeper.model.proposal import (
+    CheckReport,
     ChecksState,
     Effect,
     EffectState,
@@ -34,7 +35,7 @@ from sweeper.model.proposal import (
     ReviewState,
     World,
 )
-from sweeper.model.run import JobFacts, RunFacts, RunRef, StepFacts, Trigger, TriggerSource
+from sweeper.model.run import JobFacts, Joined, RunFacts, RunRef, StepFacts, Trigger, TriggerSource
 from sweeper.model.sweep import (
     VERIFIER_VERSION,
     WORKFLOW_VERSION,
@@ -62,6 +63,7 @@ __all__ = [
     "Budget",
     "Check",
     "CheckPlan",
+    "CheckReport",
     "CheckResult",
     "Checkpoint",
     "ChecksState",
@@ -79,6 +81,7 @@ __all__ = [
     "Instant",
     "JobEvidence",
     "JobFacts",
+    "Joined",
     "Limits",
     "MergeMode",
     "Outcome",

@@ -34,6 +34,13 @@ class Trigger(Wire):
     reason: str = ""
 
 
+class Joined(Wire):
+    """What else asked for a sweep. `run`: a newer failing run of the same cause that was left to it."""
+
+    trigger: Trigger
+    run: RunRef | None = None
+
+
 class StepFacts(Wire):
     """One step of a job."""
 

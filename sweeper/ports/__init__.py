@@ -13,11 +13,13 @@ from sweeper.ports.artifacts import Artifacts
 from sweeper.ports.code_host import CodeHost, LogAnswer, NewPull, OpenedPull, PullRef
 from sweeper.ports.sandbox import Sandbox, SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
 from sweeper.ports.sweeps import SweepRecord, Sweeps, SweepView, WorkerLife
+from sweeper.ports.targets import Targets
 from sweeper.ports.workspaces import Workspaces
 
 __all__ = [
     "Artifacts",
     "CodeHost",
+    "Durable",
     "FixAgent",
     "LogAnswer",
     "NewPull",
@@ -32,6 +34,7 @@ __all__ = [
     "SweepRecord",
     "SweepView",
     "Sweeps",
+    "Targets",
     "TaskFile",
     "WorkerLife",
     "Workspaces",
@@ -49,3 +52,11 @@ class Ports:
     artifacts: Artifacts
     author_name: str = "ci-sweeper[bot]"
     author_email: str = "ci-sweeper[bot]@users.noreply.github.com"
+
+
+@dataclass(frozen=True)
+class Durable:
+    """What lives in Temporal, as activities reach it: a worker gets it once it is connected."""
+
+    sweeps: Sweeps
+    targets: Targets

@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from sweeper.model import Checkpoint, Instant, Strict, SweepInput, SweepState
+from sweeper.model import Checkpoint, Instant, RunRef, Strict, SweepInput, SweepState, Trigger
+from sweeper.model.crowd import Crowd
 
 
 class SweepView(Strict):
@@ -46,6 +47,17 @@ class Sweeps(Protocol):
 
     async def cancel(self, workflow_id: str, reason: str) -> bool:
         """Ask an open sweep to clean up and end; False if there is none."""
+        ...
+
+    async def join(self, workflow_id: str, trigger: Trigger, run: RunRef | None = None) -> bool:
+        """Tell an open sweep what else asked for it, and the newer failing run of its cause; False if there is none.
+
+        Told twice it remembers once.
+        """
+        ...
+
+    async def crowd(self, repository: str, besides: str) -> Crowd:
+        """What else is going on in a repository. May lag a moment behind."""
         ...
 
     async def open_for_target(self, target: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, SecretStr
 from temporalio.worker import Worker
 
-from sweeper.activities import evidence, names, proposal, workbench
+from sweeper.activities import evidence, names, proposal, targets, workbench
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import Checkpoint, SweepInput, SweepResult
 from sweeper.worker import build_workers
@@ -18,7 +18,7 @@ from sweeper.workflows.attempt import AttemptInput
 from tests.support.scene import Scene
 from tests.support.temporal import time_skipping_env
 
-BODIES = (evidence.EvidenceActivities, proposal.ProposalActivities, workbench.WorkbenchActivities)
+BODIES = (evidence.EvidenceActivities, proposal.ProposalActivities, workbench.WorkbenchActivities, targets.TargetActivities)
 SAFE_TWICE = re.compile(r"\btwice\b|\brepeat", re.IGNORECASE)
 
 
@@ -52,7 +52,8 @@ def test_an_implementation_takes_and_gives_what_its_contract_says(act: names.Act
 
 async def test_every_activity_is_registered_on_the_queue_it_is_asked_on() -> None:
     async with time_skipping_env() as env:
-        workers = build_workers(env.client, Scene(env).ports)
+        scene = Scene(env)
+        workers = build_workers(env.client, scene.ports, scene.durable)
         registered = {worker.task_queue: sorted(_registered(worker)) for worker in workers}
     assert registered == {
         TASK_QUEUE: sorted(act.name for act in names.ALL if not act.on_host),

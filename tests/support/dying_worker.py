@@ -32,10 +32,12 @@ from temporalio.worker import (
 
 from adapters.loopback.options import LoopbackInfo
 from adapters.sandbox import Unsandboxed
+from adapters.temporal.sweeps import TemporalSweeps
+from adapters.temporal.targets import TemporalTargets
 from sweeper.cli import composition
 from sweeper.config import Settings, prepare_state_dir
 from sweeper.model import Strict
-from sweeper.ports import Ports
+from sweeper.ports import Durable, Ports
 from sweeper.worker import WorkerOptions, build_workers, run_workers
 from tests.support.red_run import AGENT
 from tests.support.short_tasks import ShortTasks
@@ -171,7 +173,9 @@ async def _work(life: Life) -> None:
     hand = _Hand(life)
     converter = replace(pydantic_data_converter, payload_codec=_Doorkeeper(hand))
     client = await Client.connect(life.temporal, data_converter=converter, interceptors=[_Watch(hand)])
-    await run_workers(build_workers(client, _ports(life), WorkerOptions(task_queue=life.task_queue)))
+    queue = life.task_queue
+    durable = Durable(TemporalSweeps(client, queue), TemporalTargets(client, queue))
+    await run_workers(build_workers(client, _ports(life), durable, WorkerOptions(task_queue=queue)))
 
 
 def _ports(life: Life) -> Ports:

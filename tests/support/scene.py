@@ -15,9 +15,11 @@ from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflow.v1 import WorkflowExecutionInfo
 from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
-from temporalio.client import WorkflowHandle
+from temporalio.client import Client, WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 
+from adapters.temporal.sweeps import TemporalSweeps
+from adapters.temporal.targets import TemporalTargets
 from sweeper import ids
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import (
@@ -41,7 +43,8 @@ from sweeper.model import (
     TriggerSource,
     Workspace,
 )
-from sweeper.ports import FixAgent, Ports, SandboxRun, TaskFile
+from sweeper.model.crowd import Crowd
+from sweeper.ports import Durable, FixAgent, Ports, SandboxRun, TaskFile
 from sweeper.worker import build_workers
 from sweeper.workflows.progress import MEMO
 from sweeper.workflows.sweep import SweepWorkflow
@@ -121,6 +124,17 @@ class LinkedWorkspaces(FakeWorkspaces):
             await self.before[method]()
 
 
+class SceneSweeps(TemporalSweeps):
+    """The real ones on a server that cannot list: what else goes on in the repository is up to the test."""
+
+    def __init__(self, client: Client) -> None:
+        super().__init__(client)
+        self.around = Crowd()
+
+    async def crowd(self, repository: str, besides: str) -> Crowd:
+        return self.around
+
+
 class BusyAgent:
     """An agent that never ends by itself."""
 
@@ -172,11 +186,13 @@ class Scene:
     agent: ScriptedAgent = field(default_factory=lambda: ScriptedAgent([Turn()]))
     agents: dict[str, FixAgent] = field(default_factory=dict)
     workspaces: LinkedWorkspaces = field(init=False)
+    sweeps: SceneSweeps = field(init=False)
     run: RunRef = field(init=False)
     handle: WorkflowHandle[SweepWorkflow, SweepResult] = field(init=False)
 
     def __post_init__(self) -> None:
         self.workspaces = LinkedWorkspaces(self.github)
+        self.sweeps = SceneSweeps(self.env.client)
         self.agents[self.agent.name] = self.agent
         self.github.set_permission("ann", "write")
         self.github.set_file(".github/workflows/ci.yml", WORKFLOW_FILE)
@@ -189,6 +205,11 @@ class Scene:
     def ports(self) -> Ports:
         """All fakes together."""
         return Ports(self.github, self.workspaces, self.sandbox, self.agents, self.artifacts)
+
+    @property
+    def durable(self) -> Durable:
+        """The targets are real, too."""
+        return Durable(self.sweeps, TemporalTargets(self.env.client))
 
     @property
     def workflow_id(self) -> str:
@@ -364,6 +385,6 @@ async def sweep_scene() -> AsyncIterator[Scene]:
 async def working(scene: Scene) -> AsyncIterator[None]:
     """Workers of the scene's host, while this lasts."""
     async with AsyncExitStack() as stack:
-        for worker in build_workers(scene.env.client, scene.ports):
+        for worker in build_workers(scene.env.client, scene.ports, scene.durable):
             await stack.enter_async_context(worker)
         yield

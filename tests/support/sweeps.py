@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 from sweeper import ids
 from sweeper.errors import NotFound, OutOfReach
-from sweeper.model import Budget, Checkpoint, Outcome, Step, SweepInput, SweepState
+from sweeper.model import Budget, Checkpoint, Outcome, RunRef, Step, SweepInput, SweepState, Trigger
+from sweeper.model.crowd import Crowd
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
 
 START = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
@@ -101,6 +102,22 @@ class FakeSweeps:
             return False
         self.sweeps[workflow_id].cancel_reason = reason
         return True
+
+    async def join(self, workflow_id: str, trigger: Trigger, run: RunRef | None = None) -> bool:
+        if not await self.is_open(workflow_id):
+            return False
+        sweep = self.sweeps[workflow_id]
+        if trigger not in sweep.state.triggers:
+            sweep.state = sweep.state.model_copy(update={"triggers": (*sweep.state.triggers, trigger)})
+        return True
+
+    async def crowd(self, repository: str, besides: str) -> Crowd:
+        await self._reach()
+        others = [
+            sweep for sweep in self.sweeps.values() if sweep.input.run.repository == repository and sweep.id != besides
+        ]
+        waiting = [sweep for sweep in others if sweep.outcome is None and sweep.state.proposal is not None]
+        return Crowd(started=tuple(sorted(sweep.started_at for sweep in others)), proposals=len(waiting))
 
     async def open_for_target(self, target: str) -> tuple[str, ...]:
         await self._reach()

@@ -1,0 +1,29 @@
+"""How much is going on in a repository, and how much may."""
+
+from pydantic import Field
+
+from sweeper.model.base import Instant, Wire
+
+
+class Caps(Wire):
+    """Bounds per repository. Requests by hand are not held back by them."""
+
+    open_proposals: int = Field(default=5, ge=1)
+    sweeps_per_hour: int = Field(default=60, ge=1)
+
+
+class Crowd(Wire):
+    """The sweeps of a repository besides the one that asks: when those of the last day were started, and how many
+    proposals wait for a human.
+    """
+
+    started: tuple[Instant, ...] = ()
+    proposals: int = 0
+
+
+class Room(Wire):
+    """Whether there is room for one more. `until`: when it is worth asking again, if that is known."""
+
+    is_free: bool
+    reason: str = ""
+    until: Instant | None = None

@@ -1,0 +1,118 @@
+"""The target: who works on a branch, who waits, which proposals are open, what a human said no to."""
+
+from datetime import timedelta
+from enum import StrEnum
+
+from pydantic import Field
+
+from sweeper.model.base import Instant, Wire
+from sweeper.model.sweep import Timeouts
+
+
+class Turn(StrEnum):
+    """The answer to a sweep that asks to enter."""
+
+    GO = "go"
+    WAIT = "wait"
+    JOIN = "join"
+    SUPERSEDED = "superseded"
+    MUTED = "muted"
+
+
+class Asked(Wire):
+    """A sweep that asks to enter. `workflow`: the path of the failing workflow's file; `since`: when it first asked;
+    `again`: it has its proposal and wants to act on an approval.
+    """
+
+    sweep: str
+    run_id: int
+    workflow: str = ""
+    signature: str
+    is_manual: bool = False
+    again: bool = False
+    since: Instant | None = None
+
+
+class Answer(Wire):
+    """What it is told. `other`: the sweep to join, the newer one, or the one that is in; `position` counts the waiting
+    from 1; `supersedes`: older sweeps of the same workflow that need not have their turn any more.
+    """
+
+    turn: Turn
+    other: str | None = None
+    position: int = 0
+    supersedes: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class OpenProposal(Wire):
+    """A proposal that waits for a human."""
+
+    sweep: str
+    signature: str
+
+
+class Mute(Wire):
+    """A human's no, for a while."""
+
+    signature: str
+    until: Instant
+
+
+class TargetState(Wire):
+    """All a target remembers; carried whole through continue-as-new. `superseded`: older sweep to newer one."""
+
+    holder: Asked | None = None
+    queue: tuple[Asked, ...] = ()
+    proposals: tuple[OpenProposal, ...] = ()
+    mutes: tuple[Mute, ...] = ()
+    superseded: dict[str, str] = {}
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing that anybody could ask about."""
+        return not (self.holder or self.queue or self.proposals or self.mutes or self.superseded)
+
+
+class EnterRequest(Wire):
+    """A sweep's question to a target."""
+
+    target: str
+    asked: Asked
+
+
+class LeaveRequest(Wire):
+    """A sweep's turn is over. `has_proposal`: it waits for a human from now on; else it is over, and `mute_for` says
+    for how long this cause is left alone because a human said no.
+    """
+
+    target: str
+    sweep: str
+    signature: str
+    has_proposal: bool = False
+    mute_for: timedelta | None = None
+
+
+class TargetInput(Wire):
+    """The target workflow's argument; `state` grows and is carried through continue-as-new."""
+
+    state: TargetState = TargetState()
+    look_after: timedelta = timedelta(seconds=20)
+    keep_idle: timedelta = timedelta(minutes=10)
+    timeouts: Timeouts = Timeouts()
+
+
+class Waiting(Wire):
+    """Who waits at a target, and since when."""
+
+    sweep: str
+    since: Instant | None = None
+
+
+class TargetMemo(Wire):
+    """What a target says of itself: readable with no worker. At most the first 20 of the queue."""
+
+    holder: str | None = None
+    since: Instant | None = None
+    queue: tuple[Waiting, ...] = ()
+    waiting: int = Field(default=0, ge=0)

@@ -1,0 +1,126 @@
+"""Who may work on a target, and when. Pure: a table of states and questions is its test.
+
+One sweep at a time is in, while it prepares, fixes and proposes, and again while it revalidates and merges; not during
+the days of review. The others wait: those with an approval first, then manual requests, then the rest in the order they
+came. The same cause is joined, not doubled; a newer run of the same workflow supersedes an older one that still waits,
+because it tests the branch as it is now; a human's no mutes a cause for a time.
+"""
+
+from datetime import datetime
+
+from sweeper.model.target import Answer, Asked, LeaveRequest, Mute, OpenProposal, TargetState, Turn
+
+
+def enter(state: TargetState, asked: Asked, now: datetime) -> tuple[TargetState, Answer]:
+    """May it go on? Asking again is answered alike: who is in stays in, who waits keeps its place."""
+    if state.holder is not None and state.holder.sweep == asked.sweep:
+        return state, Answer(turn=Turn.GO)
+    if not asked.again and (refusal := _refusal(state, asked, now)):
+        return _without(state, asked.sweep), refusal
+    if asked.is_manual:
+        state = state.model_copy(update={"mutes": _other_mutes(state, asked.signature)})
+    state, supersedes = _superseding(state, asked)
+    if not any(waiting.sweep == asked.sweep for waiting in state.queue):
+        first_asked = asked.model_copy(update={"since": now})
+        state = state.model_copy(update={"queue": _in_order(state.queue, first_asked)})
+    if state.holder is None and state.queue[0].sweep == asked.sweep:
+        holder = asked.model_copy(update={"since": now})
+        state = state.model_copy(update={"holder": holder, "queue": state.queue[1:]})
+        return state, Answer(turn=Turn.GO, supersedes=supersedes)
+    position = 1 + [waiting.sweep for waiting in state.queue].index(asked.sweep)
+    other = state.holder.sweep if state.holder else None
+    return state, Answer(turn=Turn.WAIT, other=other, position=position, supersedes=supersedes)
+
+
+def _refusal(state: TargetState, asked: Asked, now: datetime) -> Answer | None:
+    if newer := state.superseded.get(asked.sweep):
+        reason = f"newer_run: {newer} is for a newer run of the same workflow"
+        return Answer(turn=Turn.SUPERSEDED, other=newer, reason=reason)
+    if any(mute.signature == asked.signature and mute.until > now for mute in state.mutes) and not asked.is_manual:
+        return Answer(turn=Turn.MUTED, reason="muted: a human said no to a fix of this failure")
+    for other in _same_cause(state, asked):
+        return Answer(turn=Turn.JOIN, other=other, reason=f"same_cause: {other} works on it already")
+    return None
+
+
+def _same_cause(state: TargetState, asked: Asked) -> list[str]:
+    """Sweeps of the same failure that are in, have a proposal, or asked before this one."""
+    inside = [state.holder] if state.holder else []
+    places = [waiting.sweep for waiting in state.queue]
+    earlier = state.queue[: places.index(asked.sweep)] if asked.sweep in places else state.queue
+    found = [(other.sweep, other.signature) for other in (*inside, *earlier)]
+    found += [(other.sweep, other.signature) for other in state.proposals]
+    return [sweep for sweep, signature in found if signature == asked.signature and sweep != asked.sweep]
+
+
+def _superseding(state: TargetState, asked: Asked) -> tuple[TargetState, tuple[str, ...]]:
+    """Take older runs of the same workflow out of the queue; what still fails of theirs fails in the newer run."""
+    older = tuple(
+        waiting.sweep
+        for waiting in state.queue
+        if not waiting.again
+        and waiting.sweep != asked.sweep
+        and (waiting.workflow, waiting.is_manual) == (asked.workflow, False)
+        and waiting.run_id < asked.run_id
+    )
+    queue = tuple(waiting for waiting in state.queue if waiting.sweep not in older)
+    superseded = {**state.superseded, **dict.fromkeys(older, asked.sweep)}
+    return state.model_copy(update={"queue": queue, "superseded": superseded}), older
+
+
+def _in_order(queue: tuple[Asked, ...], asked: Asked) -> tuple[Asked, ...]:
+    """Behind the last one of its own kind."""
+    rank = _rank(asked)
+    place = next((n for n, waiting in enumerate(queue) if _rank(waiting) > rank), len(queue))
+    return (*queue[:place], asked, *queue[place:])
+
+
+def _rank(asked: Asked) -> int:
+    return 0 if asked.again else 1 if asked.is_manual else 2
+
+
+def leave(state: TargetState, request: LeaveRequest, now: datetime) -> TargetState:
+    """It is out. With a proposal it is remembered as waiting for a human; else it is over."""
+    state = _forgotten(state, request.sweep)
+    if request.has_proposal:
+        open_ = OpenProposal(sweep=request.sweep, signature=request.signature)
+        state = state.model_copy(update={"proposals": (*state.proposals, open_)})
+    if request.mute_for is not None:
+        mute = Mute(signature=request.signature, until=now + request.mute_for)
+        state = state.model_copy(update={"mutes": (*_other_mutes(state, request.signature), mute)})
+    return state
+
+
+def forget(state: TargetState, gone: tuple[str, ...], now: datetime) -> TargetState:
+    """Pass over sweeps that ended without a word (terminated, lost), and mutes whose time is over."""
+    for sweep in gone:
+        state = _forgotten(state, sweep)
+    return state.model_copy(update={"mutes": tuple(mute for mute in state.mutes if mute.until > now)})
+
+
+def _forgotten(state: TargetState, sweep: str) -> TargetState:
+    proposals = tuple(open_ for open_ in state.proposals if open_.sweep != sweep)
+    superseded = {older: newer for older, newer in state.superseded.items() if older != sweep}
+    return _without(state, sweep).model_copy(update={"proposals": proposals, "superseded": superseded})
+
+
+def _without(state: TargetState, sweep: str) -> TargetState:
+    holder = None if state.holder is not None and state.holder.sweep == sweep else state.holder
+    queue = tuple(waiting for waiting in state.queue if waiting.sweep != sweep)
+    return state.model_copy(update={"holder": holder, "queue": queue})
+
+
+def _other_mutes(state: TargetState, signature: str) -> tuple[Mute, ...]:
+    return tuple(mute for mute in state.mutes if mute.signature != signature)
+
+
+def to_ring(state: TargetState) -> tuple[str, ...]:
+    """Who has something to hear: the first in the queue once nobody is in, and those that were superseded."""
+    first = (state.queue[0].sweep,) if state.holder is None and state.queue else ()
+    return (*first, *state.superseded)
+
+
+def unsettled(state: TargetState) -> tuple[str, ...]:
+    """Sweeps that hold up others or wait: whether they still run is worth asking."""
+    holder = (state.holder.sweep,) if state.holder else ()
+    return (*holder, *(waiting.sweep for waiting in state.queue), *state.superseded)
