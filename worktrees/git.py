@@ -9,6 +9,8 @@ that needs it (`GIT_CONFIG_*`), never in an argument, a URL or a file.
 import os
 import re
 import shutil
+import signal
+import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,9 +18,10 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
-from sweeper.errors import MissingTool
+from sweeper.errors import Bug, MissingTool
 from sweeper.model import GitAccess
 from worktrees.failures import basic_credential, error_of
+from worktrees.running import UNDER_WAY, UnderWay
 
 LOCAL_SECONDS = 300.0
 NEEDED_VERSION = (2, 38)
@@ -95,17 +98,23 @@ class GitAnswer:
 
 
 class GitDoor:
-    """Runs git through GitPython. `home` becomes an empty home directory, so that no user configuration is found."""
+    """Runs git through GitPython. `home` becomes an empty home directory, so that no user configuration is found.
 
-    def __init__(self, home: Path) -> None:
+    `under_way` may end all calls at once; the door is closed then.
+    """
+
+    def __init__(self, home: Path, under_way: UnderWay = UNDER_WAY) -> None:
         self._home = home
+        self._under_way = under_way
         self._program: str | None = None
 
     def ask(self, call: GitCall) -> GitAnswer:
         """Run to the end; blocking, so callers are on a thread.
 
-        Raises the SweeperError that git's exit code and stderr mean (see worktrees.failures).
+        Raises the SweeperError that git's exit code and stderr mean (see worktrees.failures), Transient at the end of
+        this process.
         """
+        self._under_way.check()
         program = self._program or self._find()
         if isinstance(call.stdin, bytes):
             with tempfile.TemporaryFile() as stream:
@@ -123,18 +132,22 @@ class GitDoor:
         from git import Git
 
         environment = self._environment(call)
-        status, stdout, stderr = Git(self._home).execute(
+        started = Git(self._home).execute(
             [*_unset(environment), program, *_options(call), *call.argv],
             istream=stdin,
-            with_extended_output=True,
-            with_exceptions=False,
-            stdout_as_string=False,
-            strip_newline_in_stdout=False,
-            kill_after_timeout=call.seconds,
+            as_process=True,
             env=environment,
             pass_fds=call.holding,
+            start_new_session=True,
         )
-        return GitAnswer(status, stdout, stderr)
+        # GitPython's own limit kills the children it finds by `ps`; a session of its own can be ended whole.
+        process: subprocess.Popen[bytes] | None = started.proc
+        if process is None:
+            raise Bug("GitPython started no process: report this.")
+        told = self._under_way.follow(process, call.seconds)
+        if told is None:
+            return GitAnswer(-signal.SIGKILL, b"", f"not done within {call.seconds:g} s")
+        return GitAnswer(process.returncode, told[0], told[1].decode("utf-8", "surrogateescape"))
 
     def _find(self) -> str:
         program = shutil.which("git")

@@ -5,10 +5,8 @@ Exit codes: 0 done, fixed, or nothing to fix; 1 not fixed; 2 bad input; 3 someth
 """
 
 import asyncio
-import contextlib
 import json
 import logging
-import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Annotated, Any, TypeVar
@@ -17,9 +15,9 @@ import typer
 from pydantic import BaseModel
 from rich.console import Console
 
+from sweeper.cli.ending import INTERRUPTED, let_threads_go, stoppable
 from sweeper.errors import MissingTool, SweeperError
 
-INTERRUPTED = 130
 _LOG = logging.getLogger("sweeper.cli")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on the last line of stdout.")]
@@ -34,30 +32,27 @@ results = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 def run(main: Coroutine[Any, Any, int | None], as_json: bool = False) -> None:
     """Run a command to its end and leave with its exit code. An error of ours is one sentence, never a traceback."""
+    code = _run(main, as_json)
+    let_threads_go(code)
+    raise typer.Exit(code)
+
+
+def _run(main: Coroutine[Any, Any, int | None], as_json: bool) -> int:
     try:
-        code = asyncio.run(_stoppable(main))
+        return asyncio.run(stoppable(main)) or 0
     except SweeperError as error:
         complain(str(error), as_json)
-        raise typer.Exit(error.exit_code) from None
+        return error.exit_code
     except BaseExceptionGroup as group:
         complain(str(_first_of_ours(group)), as_json)
-        raise typer.Exit(_first_of_ours(group).exit_code) from None
+        return _first_of_ours(group).exit_code
     except OSError as error:
         _LOG.debug("the machine refused", exc_info=True)
         complain(f"This machine refuses something that is needed here ({error}); see to that and try again.", as_json)
-        raise typer.Exit(MissingTool.exit_code) from None
+        return MissingTool.exit_code
     except (KeyboardInterrupt, asyncio.CancelledError):
         complain("Interrupted; nothing that was recorded is lost.", as_json)
-        raise typer.Exit(INTERRUPTED) from None
-    raise typer.Exit(code or 0)
-
-
-async def _stoppable(main: Coroutine[Any, Any, int | None]) -> int | None:
-    """SIGTERM and a closed terminal end a command as Ctrl-C does: in order, with what it started."""
-    task = asyncio.ensure_future(main)
-    for name in (signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(name, task.cancel)
-    return await task
+        return INTERRUPTED
 
 
 def _first_of_ours(group: BaseExceptionGroup[BaseException]) -> SweeperError:
@@ -91,10 +86,11 @@ def log_to_stderr(level: str) -> None:
 
 
 async def until_told_to_stop(work: Callable[[], Awaitable[None]]) -> None:
-    """Run until it ends, or SIGTERM or Ctrl-C asks to drain: the work is cancelled and may take its grace time."""
-    loop = asyncio.get_running_loop()
-    task = asyncio.ensure_future(work())
-    for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, task.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+    """Run until it ends or somebody says stop, which is how a staying command ends well: it has drained."""
+    try:
+        await work()
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or not task.cancelling():
+            raise
+        task.uncancel()

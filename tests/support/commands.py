@@ -17,6 +17,7 @@ from pydantic import JsonValue
 
 PATIENCE = 180.0
 END_SECONDS = 30.0
+SENT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -57,6 +58,15 @@ def command_line(*words: str | Path) -> list[str]:
     return [sys.executable, "-m", "sweeper", *map(str, words)]
 
 
+def as_from_a_login() -> None:
+    """In a child before it becomes the command: signals as a terminal gives them, whoever started the tests.
+
+    Background jobs of shells and nohup have some ignored, and children inherit that.
+    """
+    for sign in SENT:
+        signal.signal(sign, signal.SIG_DFL)
+
+
 def sweeper(*words: str | Path, env: Mapping[str, str], cwd: Path | None = None) -> Ended:
     """Run it to its end, with no terminal anywhere near."""
     done = subprocess.run(
@@ -66,6 +76,7 @@ def sweeper(*words: str | Path, env: Mapping[str, str], cwd: Path | None = None)
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
+        preexec_fn=as_from_a_login,
         timeout=PATIENCE,
         check=False,
     )
@@ -78,7 +89,13 @@ class Terminal:
     def __init__(self, words: Sequence[str | Path], env: Mapping[str, str]) -> None:
         self._ours, theirs = os.openpty()
         self._process = subprocess.Popen(
-            command_line(*words), env=dict(env), stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, text=True
+            command_line(*words),
+            env=dict(env),
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            text=True,
+            preexec_fn=as_from_a_login,
         )
         os.close(theirs)
         self._shown = ""

@@ -18,7 +18,7 @@ from adapters.loopback.options import LoopbackInfo
 from sweeper import ids
 from sweeper.model import Outcome, Step
 from sweeper.reporting import ShowReport
-from tests.support.commands import command_line, environment
+from tests.support.commands import as_from_a_login, command_line, environment
 from tests.support.red_run import AGENT, MAINTAINER, RedRun, red_run
 
 SECRET = "the webhook's secret"
@@ -49,7 +49,12 @@ class Process:
         self._log = log
         with log.open("ab") as out:
             self._process = subprocess.Popen(
-                command_line(*words), env=dict(env), stdin=subprocess.DEVNULL, stdout=out, stderr=out
+                command_line(*words),
+                env=dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                preexec_fn=as_from_a_login,
             )
 
     @property
