@@ -75,6 +75,11 @@ def _mac(effect: str, marker_key: bytes, repository_id: int) -> str:
     return hmac.new(marker_key, f"{effect}\n{repository_id}".encode(), hashlib.sha256).hexdigest()
 
 
+def claims_an_effect(body: str | None) -> bool:
+    """Whether a text has a marker in it, true or forged."""
+    return _MARKER.search(body or "") is not None
+
+
 def effect_of_body(body: str | None, marker_key: bytes, repository_id: int) -> str | None:
     """The effect key of the first marker whose HMAC holds; forged or foreign ones are passed over."""
     for found in _MARKER.finditer(body or ""):

@@ -1,6 +1,7 @@
 """The proposal on GitHub, the effects that made it, and the world around it."""
 
 from enum import StrEnum
+from typing import Literal
 
 from sweeper.model.base import Instant, Wire
 
@@ -22,6 +23,16 @@ class Effect(Wire):
     state: EffectState
     ref: str = ""
     note: str = ""
+
+
+class CheckReport(Wire):
+    """What our check run on a commit says. `external_id`: the sweep it stands for; `conclusion` None: it goes on."""
+
+    sha: str
+    external_id: str
+    title: str
+    summary: str
+    conclusion: Literal["success", "neutral", "action_required"] | None = None
 
 
 class Proposal(Wire):

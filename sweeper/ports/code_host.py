@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from sweeper.model import Effect, GitAccess, JobFacts, Proposal, RunFacts, RunRef, Strict, Wire, World
+from sweeper.model import CheckReport, Effect, GitAccess, JobFacts, Proposal, RunFacts, RunRef, Strict, Wire, World
 
 
 class LogAnswer(Strict):
@@ -45,7 +45,8 @@ class CodeHost(Protocol):
 
     Raises Transient, RateLimited, OutcomeUnknown (a write whose answer was lost), AuthBroken, NotFound, PolicyDenied,
     Permanent. Writes look by natural key first: our open pull request of that head; our comment with that signed
-    marker; merged already; closed already.
+    marker; merged already; closed already; our check run of that sweep; a newer attempt of the run. What GitHub or the
+    repository does not offer (check runs, drafts) is `skipped` with a note.
     """
 
     @property
@@ -85,12 +86,36 @@ class CodeHost(Protocol):
         """Open it, or answer with our open one of that head (deduplicated by effect key, else adopted)."""
         ...
 
+    async def find_pull(self, run: RunRef, branch: str) -> Proposal | None:
+        """Our open pull request of that branch, by its signed marker; its `patch_id` is not known (empty)."""
+        ...
+
     async def update_pull(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         """Give our pull request this body; its marker stays. The same body again changes nothing."""
         ...
 
     async def comment(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         """Post once per effect key."""
+        ...
+
+    async def label_pull(self, pull: PullRef, labels: tuple[str, ...], effect_key: str) -> Effect:
+        """Put labels on it if it is ours; those it has stay, new ones are made."""
+        ...
+
+    async def request_reviewers(self, pull: PullRef, reviewers: tuple[str, ...], effect_key: str) -> Effect:
+        """Ask people to review; the note names those GitHub does not let us ask."""
+        ...
+
+    async def draft_pull(self, pull: PullRef, effect_key: str) -> Effect:
+        """Turn it into a draft if it is ours and open."""
+        ...
+
+    async def report_check(self, run: RunRef, report: CheckReport, effect_key: str) -> Effect:
+        """One check run of ours for a sweep and commit says this; the name tells whether it was made or changed."""
+        ...
+
+    async def rerun_failed(self, run: RunRef, effect_key: str) -> Effect:
+        """Have the failed jobs of that attempt run again, once."""
         ...
 
     async def close_pull(self, pull: PullRef, effect_key: str) -> Effect:
