@@ -27,10 +27,8 @@ from sweeper.workflows.sweep import SweepWorkflow
 from sweeper.workflows.target import TargetWorkflow
 
 STICKY_TIMEOUT = timedelta(seconds=2)
-GRACE = timedelta(seconds=10)
-"""How long running activities may go on when the worker is told to stop."""
 LAST_MOMENT = timedelta(seconds=2)
-"""How long after that a write may take whose answer is still to come."""
+"""How much longer than the grace period a write may take whose answer is still to come."""
 CACHED_WORKFLOWS = 200
 WRITES = frozenset(act.name for act in names.ALL if act.writes)
 
@@ -109,10 +107,13 @@ def workflow_runner() -> SandboxedWorkflowRunner:
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """Bounds of one worker process. `activities`: how many may run at once on this machine."""
+    """Bounds of one worker process. `activities`: how many may run at once on this machine. `grace`: how long running
+    ones may go on when the worker is told to stop.
+    """
 
     activities: int = 4
     task_queue: str = names.TASK_QUEUE
+    grace: timedelta = timedelta(seconds=10)
 
 
 def build_workers(
@@ -147,7 +148,7 @@ def build_workers(
         interceptors=[EdgeInterceptor()],
         max_cached_workflows=CACHED_WORKFLOWS,
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
-        graceful_shutdown_timeout=GRACE,
+        graceful_shutdown_timeout=options.grace,
     )
     host = Worker(
         client,
@@ -164,7 +165,7 @@ def build_workers(
         ],
         interceptors=[EdgeInterceptor()],
         max_concurrent_activities=options.activities,
-        graceful_shutdown_timeout=GRACE,
+        graceful_shutdown_timeout=options.grace,
     )
     return (shared, host)
 

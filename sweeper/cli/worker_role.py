@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
+from datetime import timedelta
 
 from temporalio.client import Client
 from temporalio.worker import Worker
@@ -12,7 +13,7 @@ from sweeper.cli import composition
 from sweeper.cli.command import people
 from sweeper.config import Settings, StateDir
 from sweeper.ports import Ports
-from sweeper.worker import GRACE, build_workers, run_workers
+from sweeper.worker import WorkerOptions, build_workers, run_workers
 from worktrees.running import UNDER_WAY
 
 NO_SANDBOX = "WARNING: no sandbox. Code of the repository runs with all rights of this user."
@@ -27,15 +28,15 @@ async def choose_ports(settings: Settings, state: StateDir) -> Ports:
 
 
 async def prepare_worker(
-    ports: Ports, state: StateDir, client: Client, stack: AsyncExitStack
+    ports: Ports, state: StateDir, client: Client, stack: AsyncExitStack, grace: timedelta
 ) -> Callable[[], Awaitable[None]]:
-    """Show a pulse; the result works until it is cancelled."""
+    """Show a pulse; the result works until it is cancelled, and then `grace` longer on what is under way."""
     await stack.enter_async_context(WorkerPulse(state.root))
-    workers = build_workers(client, ports, composition.durable(client, state))
-    return lambda: _work(workers)
+    workers = build_workers(client, ports, composition.durable(client, state), WorkerOptions(grace=grace))
+    return lambda: _work(workers, grace)
 
 
-async def _work(workers: Sequence[Worker]) -> None:
+async def _work(workers: Sequence[Worker], grace: timedelta) -> None:
     """Until it is cancelled; when the grace period of running activities is over, git is ended, because it runs on
     threads and would keep them from handing over.
     """
@@ -43,6 +44,6 @@ async def _work(workers: Sequence[Worker]) -> None:
     try:
         await asyncio.shield(working)
     except asyncio.CancelledError:
-        asyncio.get_running_loop().call_later(GRACE.total_seconds(), UNDER_WAY.end)
+        asyncio.get_running_loop().call_later(grace.total_seconds(), UNDER_WAY.end)
         working.cancel()
         await working

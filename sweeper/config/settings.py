@@ -99,6 +99,8 @@ class Settings(BaseSettings):
     poll_interval: Duration = Field(default=timedelta(minutes=15), gt=timedelta(0))
     checks_grace: Duration = timedelta(minutes=2)
     heartbeat: Duration = Field(default=timedelta(seconds=5), ge=timedelta(seconds=1))
+    stop_grace: Duration = timedelta(seconds=10)
+    """How long what a worker has under way may go on when it is told to stop."""
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Self:
