@@ -20,7 +20,7 @@ from sweeper.errors import AuthBroken, NotFound
 
 PERMISSIONS: dict[str, JsonValue] = {
     "actions": "read",
-    "checks": "read",
+    "checks": "write",
     "contents": "write",
     "metadata": "read",
     "pull_requests": "write",
@@ -34,6 +34,11 @@ RENEW_BEFORE = timedelta(minutes=10)
 
 class Tokens(Protocol):
     """Who we are and what proves it."""
+
+    @property
+    def app_id(self) -> int | None:
+        """The app whose check runs are ours; None: a token's app is not known."""
+        ...
 
     def login(self) -> str:
         """The login our writes appear under; asked once."""
@@ -79,6 +84,11 @@ class FixedToken:
         self._login: str | None = None
         self._lock = threading.Lock()
 
+    @property
+    def app_id(self) -> int | None:
+        """Not known."""
+        return None
+
     def login(self) -> str:
         """The user the token belongs to."""
         with self._lock:
@@ -109,6 +119,11 @@ class AppTokens:
         self._cached: dict[str, TokenReply] = {}
         self._login: str | None = None
         self._lock = threading.Lock()
+
+    @property
+    def app_id(self) -> int | None:
+        """As configured."""
+        return self._app_id
 
     def login(self) -> str:
         """`<app slug>[bot]`, the user GitHub shows for an app's writes."""

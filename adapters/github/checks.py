@@ -3,7 +3,11 @@
 from adapters.github.client import Repository
 from adapters.github.replies import CheckRunReply, StatusReply
 from adapters.github.runs import runs_of
+from sweeper import ids
 from sweeper.model import ChecksState
+
+CHECK_NAME = "CI Sweeper"
+"""The check run a sweep reports under; its external id is the sweep's."""
 
 OUR_CHECK = "sweeper/evidence"
 """Our own word on a commit is no reason for us to act on it."""
@@ -24,6 +28,12 @@ def checks_of(there: Repository, sha: str) -> ChecksState:
     return next((state for state in _WORST_FIRST if state in states), ChecksState.NONE)
 
 
+def _is_our_own(check: CheckRunReply) -> bool:
+    """A job may bear our name, but no sweep's id."""
+    is_report = check.name == CHECK_NAME and (check.external_id or "").startswith(ids.SWEEP_PREFIX)
+    return is_report or check.name == OUR_CHECK
+
+
 def _of_check(check: CheckRunReply) -> ChecksState:
     if check.status != "completed":
         return ChecksState.PENDING
@@ -38,7 +48,7 @@ def _latest(there: Repository, sha: str) -> list[CheckRunReply]:
     checks = [
         check
         for check in there.pages(CheckRunReply, f"commits/{sha}/check-runs", within="check_runs")
-        if check.name != OUR_CHECK
+        if not _is_our_own(check)
     ]
     origin = _workflow_of_suite(there, sha) if _have_namesakes(checks) else {}
     newest: dict[tuple[str, int, str], CheckRunReply] = {}

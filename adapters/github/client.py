@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from urllib.parse import quote
 
 import requests
@@ -15,7 +16,8 @@ from github.Requester import Requester
 from pydantic import JsonValue
 
 from adapters.github.auth import RepositoryAuth, Tokens
-from adapters.github.errors import Call, Refused
+from adapters.github.errors import Call, Refused, meaning
+from adapters.github.graph import Mutation, refusal_in
 from adapters.github.replies import RefReply
 from adapters.github.settings import GitHubAccess
 from adapters.github.transport import Answer, Reply, ask, read, requester
@@ -35,6 +37,11 @@ class Client:
     def repository(self, name: str) -> "Repository":
         """Calls on `owner/name`. Raises BadInput for what cannot be a name; asks nothing yet."""
         return Repository(self, checked_name(name), name)
+
+    @property
+    def graphql_url(self) -> str:
+        """Beside the REST face: GitHub Enterprise Server has `/api/v3` and `/api/graphql`."""
+        return self._access.api_url.rstrip("/").removesuffix("/v3") + "/graphql"
 
     def call(
         self,
@@ -134,6 +141,20 @@ class Repository:
         """Write once. Raises OutcomeUnknown when the answer is lost, `Refused` for statuses in `refusable`."""
         call = self._name_call(verb, path, writes=True)
         return read(model, self._client.call(call, self._scope, body=dict(body), refusable=refusable).data, call)
+
+    def act(self, verb: str, path: str, body: Mapping[str, JsonValue], refusable: Collection[int] = ()) -> None:
+        """Write once, where the status is the whole answer. Raises as `send` does."""
+        call = self._name_call(verb, path, writes=True)
+        self._client.call(call, self._scope, body=dict(body), refusable=refusable)
+
+    def mutate(self, mutation: Mutation, inputs: dict[str, JsonValue], refusable: Collection[int] = ()) -> None:
+        """Write once by GraphQL. Raises as `send` does, with the status that REST would have answered."""
+        call = Call("POST", f"/graphql {mutation.name}", writes=True, page=self._client.graphql_url)
+        answer = self._client.call(call, self._scope, body=mutation.body(inputs), refusable=refusable)
+        refused = refusal_in(answer)
+        if refused is None:
+            return
+        raise refused if refused.status in refusable else meaning(refused, call, datetime.now(UTC))
 
     def delete(self, path: str) -> None:
         """Delete; gone already is fine."""

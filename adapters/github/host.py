@@ -4,14 +4,18 @@ import asyncio
 
 from pydantic import SecretStr
 
-from adapters.github import files, runs, world
+from adapters.github import files, reruns, runs, world
 from adapters.github.auth import tokens_for
 from adapters.github.client import Client
 from adapters.github.logs import Logs
+from adapters.github.markers import Marks
+from adapters.github.merging import Merges
 from adapters.github.pulls import Pulls
 from adapters.github.replies import RepositoryReply
+from adapters.github.reports import Reports
 from adapters.github.settings import GitHubAccess
-from sweeper.model import Effect, GitAccess, JobFacts, RunFacts, RunRef, World
+from adapters.github.talk import Talk
+from sweeper.model import CheckReport, Effect, GitAccess, JobFacts, Proposal, RunFacts, RunRef, World
 from sweeper.ports import LogAnswer, NewPull, OpenedPull, PullRef
 
 
@@ -23,7 +27,11 @@ class GitHubHost:
         self._tokens = tokens_for(access)
         self._client = Client(access, self._tokens)
         self._logs = Logs(access, self._tokens)
-        self._pulls = Pulls(self._client, access.marker_key.get_secret_value())
+        marks = Marks(self._tokens, access.marker_key.get_secret_value())
+        self._pulls = Pulls(self._client, marks)
+        self._talk = Talk(self._client, marks)
+        self._merges = Merges(self._client)
+        self._reports = Reports(self._client)
 
     @property
     def api_url(self) -> str:
@@ -66,21 +74,45 @@ class GitHubHost:
         """Twice is safe: looks by head ref first, and GitHub refuses a second one."""
         return await asyncio.to_thread(self._pulls.open, new)
 
+    async def find_pull(self, run: RunRef, branch: str) -> Proposal | None:
+        """Our open one of that branch, by its signed marker."""
+        return await asyncio.to_thread(self._pulls.find, run, branch)
+
     async def update_pull(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         """Twice is safe: setting the same text again changes nothing."""
         return await asyncio.to_thread(self._pulls.update, pull, body, effect_key)
 
     async def comment(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         """Twice is safe: looks by signed marker first and brings doubles down to one."""
-        return await asyncio.to_thread(self._pulls.comment, pull, body, effect_key)
+        return await asyncio.to_thread(self._talk.comment, pull, body, effect_key)
 
     async def close_pull(self, pull: PullRef, effect_key: str) -> Effect:
         """Twice is safe: closing is setting a state."""
         return await asyncio.to_thread(self._pulls.close, pull, effect_key)
 
-    async def merge_pull(self, pull: PullRef, head_sha: str, effect_key: str) -> Effect:
+    async def draft_pull(self, pull: PullRef, effect_key: str) -> Effect:
+        """Twice is safe: being a draft is a state."""
+        return await asyncio.to_thread(self._pulls.draft, pull, effect_key)
+
+    async def label_pull(self, pull: PullRef, labels: tuple[str, ...], effect_key: str) -> Effect:
+        """Twice is safe: labels are a set."""
+        return await asyncio.to_thread(self._talk.label, pull, labels, effect_key)
+
+    async def request_reviewers(self, pull: PullRef, reviewers: tuple[str, ...], effect_key: str) -> Effect:
+        """Twice is safe: who was asked or has answered is not asked again."""
+        return await asyncio.to_thread(self._talk.request, pull, reviewers, effect_key)
+
+    async def report_check(self, run: RunRef, report: CheckReport, effect_key: str) -> Effect:
+        """Twice is safe: looks for our check run of that sweep first and brings doubles down to one."""
+        return await asyncio.to_thread(self._reports.report, run, report, effect_key)
+
+    async def rerun_failed(self, run: RunRef, effect_key: str) -> Effect:
+        """Twice is safe: a later attempt is an answer, and GitHub starts none while one runs."""
+        return await asyncio.to_thread(reruns.rerun_failed, self._client, run, effect_key)
+
+    async def merge_pull(self, pull: PullRef, head_sha: str, effect_key: str, target_head: str | None = None) -> Effect:
         """Twice is safe: a merged pull request is read as done, and the call names its head."""
-        return await asyncio.to_thread(self._pulls.merge, pull, head_sha, effect_key)
+        return await asyncio.to_thread(self._merges.merge, pull, head_sha, effect_key, target_head)
 
     async def git_access(self, repository: str) -> GitAccess:
         """Clone URL and a token for that repository, good for at least ten minutes in app mode."""

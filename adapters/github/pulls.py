@@ -1,196 +1,166 @@
-"""Writes on pull requests. Each looks by its natural key before it acts, so calling twice does the thing once.
-
-Ours is what our login authored *and* carries a marker whose HMAC holds; anything else with a marker is passed over.
-When an answer is lost the caller asks again, and the look finds what happened.
+"""The proposal's life on GitHub: opened, found again, changed, closed. Each looks by its natural key before it acts, so
+calling twice does the thing once. When an answer is lost the caller asks again, and the look finds what happened.
 """
 
-import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from adapters.github.client import Client, Repository
 from adapters.github.errors import Refused
-from adapters.github.replies import CommentReply, MergeReply, PersonReply, PullReply, RepositoryReply
+from adapters.github.graph import DRAFT
+from adapters.github.markers import Audit, Marks
+from adapters.github.replies import PullReply
+from adapters.github.runs import home_of
 from adapters.github.world import read_pull
-from sweeper import ids
-from sweeper.errors import MergeRefused, NotFound, Permanent, PolicyDenied, Transient
-from sweeper.model import Effect, EffectState, Proposal
+from sweeper.errors import Permanent, PolicyDenied, Transient
+from sweeper.model import Effect, EffectState, Proposal, RunRef
 from sweeper.ports import NewPull, OpenedPull, PullRef
 
-log = logging.getLogger(__name__)
+NOT_OURS = "the pull request is not ours"
 
 
 @dataclass(frozen=True)
 class Pulls:
-    """Pull requests, comments and merges under our identity."""
+    """Pull requests under our identity."""
 
     client: Client
-    marker_key: bytes
+    marks: Marks
 
     def open(self, new: NewPull) -> OpenedPull:
         """Natural key: the head ref. GitHub itself refuses a second open one for a head and base (422)."""
-        there = self._home(new)
-        found = self._look(there, new)
+        there, audit = home_of(self.client, new.run), Audit()
+        found = self._look(there, new, audit)
         if found is None:
-            found = self._create(there, new)
+            found = self._create(there, new, audit)
         reply, state = found
-        proposal = Proposal(
-            number=reply.number,
-            url=reply.html_url,
-            branch=new.branch,
-            base=new.base,
-            head_sha=new.head_sha,
-            patch_id=new.patch_id,
+        proposal = _proposal(reply).model_copy(
+            update={"base": new.base, "head_sha": new.head_sha, "patch_id": new.patch_id}
         )
-        effect = Effect(key=new.effect_key, name="pull.create", state=state, ref=reply.html_url)
+        effect = Effect(key=new.effect_key, name="pull.create", state=state, ref=reply.html_url, note=audit.note())
         return OpenedPull(proposal=proposal, effect=effect)
+
+    def find(self, run: RunRef, branch: str) -> Proposal | None:
+        """Our oldest open one of that head. A read."""
+        there, audit = home_of(self.client, run), Audit()
+        ours = [
+            pull
+            for pull in self._of_head(there, run, branch)
+            if self.marks.key_of(pull, run.repository_id, audit) is not None and pull.state == "open"
+        ]
+        return _proposal(ours[0]) if ours else None
 
     def update(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         """Natural key: the number and the text. The marker that the pull request was opened with stays in it."""
         there, found = read_pull(self.client, pull)
-        opened_as = self._key_in(found.body, found.user, pull.run.repository_id)
-        state, note = EffectState.CREATED, ""
+        audit = Audit()
+        opened_as = self.marks.key_of(found, pull.run.repository_id, audit)
+        state = EffectState.CREATED
         if opened_as is None:
-            state, note = EffectState.SKIPPED, "the pull request is not ours"
-        elif found.body == (signed := self._signed(body, opened_as, pull.run.repository_id)):
+            return _skipped(found, effect_key, "pull.update", NOT_OURS, audit)
+        if found.body == (signed := self.marks.sign(body, opened_as, pull.run.repository_id)):
             state = EffectState.DEDUPLICATED
         else:
             there.send(PullReply, "PATCH", f"pulls/{pull.number}", {"body": signed})
-        return Effect(key=effect_key, name="pull.update", state=state, ref=found.html_url, note=note)
-
-    def comment(self, pull: PullRef, body: str, effect_key: str) -> Effect:
-        """Natural key: the signed marker. Two of one key (a write that landed late) are brought down to the older."""
-        there, _ = read_pull(self.client, pull)
-        found = self._converge(there, pull, effect_key)
-        state = EffectState.DEDUPLICATED
-        if found is None:
-            signed = self._signed(body, effect_key, pull.run.repository_id)
-            posted = there.send(CommentReply, "POST", f"issues/{pull.number}/comments", {"body": signed})
-            found = self._converge(there, pull, effect_key) or posted
-            state = EffectState.CREATED if found.id == posted.id else EffectState.DEDUPLICATED
-        return Effect(key=effect_key, name="comment.create", state=state, ref=found.html_url)
+        return Effect(key=effect_key, name="pull.update", state=state, ref=found.html_url)
 
     def close(self, pull: PullRef, effect_key: str) -> Effect:
         """Natural key: the number. Only ours and only if open; setting it to closed twice is the same."""
         there, found = read_pull(self.client, pull)
-        state, note = EffectState.CREATED, ""
-        if self._key_in(found.body, found.user, pull.run.repository_id) is None:
-            state, note = EffectState.SKIPPED, "the pull request is not ours"
-        elif found.merged:
-            state, note = EffectState.SKIPPED, "it is merged already"
-        elif found.state == "closed":
+        audit, state = Audit(), EffectState.CREATED
+        if self.marks.key_of(found, pull.run.repository_id, audit) is None:
+            return _skipped(found, effect_key, "pull.close", NOT_OURS, audit)
+        if found.merged:
+            return _skipped(found, effect_key, "pull.close", "it is merged already", audit)
+        if found.state == "closed":
             state = EffectState.DEDUPLICATED
         else:
             there.send(PullReply, "PATCH", f"pulls/{pull.number}", {"state": "closed"})
-        return Effect(key=effect_key, name="pull.close", state=state, ref=found.html_url, note=note)
+        return Effect(key=effect_key, name="pull.close", state=state, ref=found.html_url)
 
-    def merge(self, pull: PullRef, head_sha: str, effect_key: str) -> Effect:
-        """Natural key: number and head. GitHub compares the head in the call itself, so a moved one is never merged."""
+    def draft(self, pull: PullRef, effect_key: str) -> Effect:
+        """Natural key: the number. A draft already is an answer; only GraphQL can make one."""
         there, found = read_pull(self.client, pull)
-        if not found.merged:
+        audit, state = Audit(), EffectState.CREATED
+        if self.marks.key_of(found, pull.run.repository_id, audit) is None:
+            return _skipped(found, effect_key, "pull.draft", NOT_OURS, audit)
+        if found.state != "open":
+            return _skipped(found, effect_key, "pull.draft", "it is not open any more", audit)
+        if found.draft:
+            state = EffectState.DEDUPLICATED
+        else:
             try:
-                merge_sha = self._merge(there, found, head_sha)
-            except MergeRefused:
-                there, found = read_pull(self.client, pull)
-                if not found.merged:
-                    raise
-            else:
-                return Effect(key=effect_key, name="pull.merge", state=EffectState.CREATED, ref=merge_sha)
-        if found.head.sha != head_sha:
-            raise MergeRefused(f"Look at {found.html_url}: it was merged with another head.")
-        merged_as = found.merge_commit_sha or ""
-        return Effect(key=effect_key, name="pull.merge", state=EffectState.DEDUPLICATED, ref=merged_as)
+                there.mutate(DRAFT, {"pullRequestId": found.node_id}, refusable={422})
+            except Refused as refused:
+                return _skipped(found, effect_key, "pull.draft", f"GitHub keeps it ready: {refused.reason}", audit)
+        return Effect(key=effect_key, name="pull.draft", state=state, ref=found.html_url)
 
     # Opening
 
-    def _home(self, new: NewPull) -> Repository:
-        """The repository under its current name: `head=` takes the current owner only."""
-        home = self.client.repository(new.run.repository).get(RepositoryReply)
-        if home.id != new.run.repository_id:
-            raise NotFound(f"Trigger the run again by its new name: {new.run.repository} is another repository now.")
-        return self.client.repository(home.full_name)
+    def _look(self, there: Repository, new: NewPull, audit: Audit) -> tuple[PullReply, EffectState] | None:
+        """The oldest of the same key in any state, else our open one; younger doubles of the key are closed.
 
-    def _look(self, there: Repository, new: NewPull) -> tuple[PullReply, EffectState] | None:
-        """One of the same key in any state, else our open one. Raises PolicyDenied for somebody else's open one."""
-        adopted, foreign = None, None
-        for pull in self._of_head(there, new):
-            key = self._key_in(pull.body, pull.user, new.run.repository_id)
+        Raises PolicyDenied for somebody else's open one that stands in the way.
+        """
+        same: list[PullReply] = []
+        adoptable: list[PullReply] = []
+        foreign: list[PullReply] = []
+        for pull in self._of_head(there, new.run, new.branch):
+            key = self.marks.key_of(pull, new.run.repository_id, audit)
             if key == new.effect_key:
-                return pull, EffectState.DEDUPLICATED
-            if pull.state == "open":
-                adopted, foreign = (pull, foreign) if key is not None else (adopted, pull)
-        if adopted is not None:
-            return adopted, EffectState.ADOPTED
-        if foreign is not None:
-            raise PolicyDenied(f"Close {foreign.html_url}: somebody else opened it for our branch.")
+                same.append(pull)
+            elif pull.state == "open":
+                (foreign if key is None else adoptable).append(pull)
+        for double in same[1:]:
+            if double.state == "open":
+                there.send(PullReply, "PATCH", f"pulls/{double.number}", {"state": "closed"})
+                audit.removed_double()
+        if same:
+            return same[0], EffectState.DEDUPLICATED
+        if adoptable:
+            return adoptable[0], EffectState.ADOPTED
+        self._refuse_foreign(foreign, new.base)
         return None
 
-    def _of_head(self, there: Repository, new: NewPull) -> Iterator[PullReply]:
-        """Checked item by item: a fork of the same owner may have a branch of the same name."""
-        query = {"head": f"{there.owner}:{new.branch}", "state": "all"}
-        for pull in there.pages(PullReply, "pulls", query):
-            in_other_repository = pull.head.repo is not None and pull.head.repo.id != new.run.repository_id
-            if pull.head.ref == new.branch and not in_other_repository:
+    def _refuse_foreign(self, foreign: list[PullReply], base: str) -> None:
+        """GitHub allows one open pull request for a head and base; to another base theirs is in nobody's way."""
+        for pull in foreign:
+            if pull.base.ref == base:
+                who = pull.user.login if pull.user else "a deleted user"
+                raise PolicyDenied(f"Close {pull.html_url}: {who} opened it for our branch.")
+
+    def _of_head(self, there: Repository, run: RunRef, branch: str) -> Iterator[PullReply]:
+        """Oldest first. Checked item by item: a fork of the same owner may have a branch of the same name."""
+        query = {"head": f"{there.owner}:{branch}", "state": "all"}
+        for pull in sorted(there.pages(PullReply, "pulls", query), key=lambda pull: pull.number):
+            in_other_repository = pull.head.repo is not None and pull.head.repo.id != run.repository_id
+            if pull.head.ref == branch and not in_other_repository:
                 yield pull
 
-    def _create(self, there: Repository, new: NewPull) -> tuple[PullReply, EffectState]:
-        body = self._signed(new.body, new.effect_key, new.run.repository_id)
+    def _create(self, there: Repository, new: NewPull, audit: Audit) -> tuple[PullReply, EffectState]:
+        body = self.marks.sign(new.body, new.effect_key, new.run.repository_id)
         wish = {"title": new.title, "head": new.branch, "base": new.base, "body": body}
         try:
             return there.send(PullReply, "POST", "pulls", wish, refusable={422}), EffectState.CREATED
         except Refused as refused:
             if not refused.says("already exists"):
                 raise Permanent(f"Push a commit to {new.branch} first: GitHub answered {refused.reason}.") from None
-        found = self._look(there, new)
+        found = self._look(there, new, audit)
         if found is None:
             raise Transient(f"List the pull requests of {new.branch} again: GitHub says one exists but shows none yet.")
         return found
 
-    # Comments
 
-    def _converge(self, there: Repository, pull: PullRef, effect_key: str) -> CommentReply | None:
-        """The oldest comment of ours with that key; younger doubles are deleted."""
-        ours = sorted(
-            (
-                comment
-                for comment in there.pages(CommentReply, f"issues/{pull.number}/comments")
-                if self._key_in(comment.body, comment.user, pull.run.repository_id) == effect_key
-            ),
-            key=lambda comment: comment.id,
-        )
-        for double in ours[1:]:
-            there.delete(f"issues/comments/{double.id}")
-        return ours[0] if ours else None
-
-    # Merging
-
-    def _merge(self, there: Repository, found: PullReply, head_sha: str) -> str:
-        if found.state == "closed" or found.head.sha != head_sha:
-            raise MergeRefused(f"Look at {found.html_url} again: it is closed or its head has moved.")
-        wish = {"sha": head_sha, "merge_method": _merge_method(found.base.repo)}
-        done = there.send(MergeReply, "PUT", f"pulls/{found.number}/merge", wish)
-        if not done.merged:
-            raise MergeRefused(f"Try the merge of {found.html_url} again later: GitHub did not do it.")
-        return done.sha
-
-    # Marks of ours
-
-    def _signed(self, body: str, effect_key: str, repository_id: int) -> str:
-        return f"{body}\n\n{ids.marker(effect_key, self.marker_key, repository_id)}"
-
-    def _key_in(self, body: str | None, author: PersonReply | None, repository_id: int) -> str | None:
-        """The effect key of a text of ours. A valid marker under another name was copied: audited, not believed."""
-        key = ids.effect_of_body(body, self.marker_key, repository_id)
-        if key is None:
-            return None
-        if author is not None and author.login.casefold() == self.client.tokens.login().casefold():
-            return key
-        log.warning("passed over a marker of ours in a text of %s", author.login if author else "a deleted user")
-        return None
+def _proposal(pull: PullReply) -> Proposal:
+    return Proposal(
+        number=pull.number,
+        url=pull.html_url,
+        branch=pull.head.ref,
+        base=pull.base.ref,
+        head_sha=pull.head.sha,
+        patch_id="",
+    )
 
 
-def _merge_method(home: RepositoryReply | None) -> str:
-    """The first of merge, squash and rebase that the repository allows; unknown counts as allowed."""
-    if home is None or home.allow_merge_commit is not False:
-        return "merge"
-    return "squash" if home.allow_squash_merge is not False else "rebase"
+def _skipped(found: PullReply, key: str, name: str, why: str, audit: Audit) -> Effect:
+    audit.remarks.append(why)
+    return Effect(key=key, name=name, state=EffectState.SKIPPED, ref=found.html_url, note=audit.note())

@@ -85,6 +85,20 @@ class ObjectReply(Wire):
     sha: str
 
 
+class CommitTextReply(Wire):
+    """The words of a commit."""
+
+    message: str = ""
+
+
+class CommitReply(Wire):
+    """A commit and what it stands on."""
+
+    sha: str
+    parents: tuple[ObjectReply, ...] = ()
+    commit: CommitTextReply = CommitTextReply()
+
+
 class RefReply(Wire):
     """A git ref."""
 
@@ -113,17 +127,27 @@ class PullEndReply(Wire):
     repo: RepositoryReply | None = None
 
 
+class LabelReply(Wire):
+    """A label."""
+
+    name: str
+
+
 class PullReply(Wire):
-    """A pull request, listed or single; a listed one lacks `merged` and `merged_by` and has `merged_at`."""
+    """A pull request, listed or single; a listed one lacks `merged`, `merged_by` and `commits` (their number)."""
 
     number: int
+    node_id: str = ""
     html_url: str = ""
     state: str
     draft: bool | None = None
     body: str | None = None
     user: PersonReply | None = None
+    labels: tuple[LabelReply, ...] = ()
+    requested_reviewers: tuple[PersonReply, ...] = ()
     head: PullEndReply
     base: PullEndReply
+    commits: int | None = None
     merged: bool | None = None
     merged_by: PersonReply | None = None
     merge_commit_sha: str | None = None
@@ -184,13 +208,23 @@ class IdReply(Wire):
     id: int
 
 
+class CheckTextReply(Wire):
+    """What a check run says."""
+
+    title: str | None = None
+    summary: str | None = None
+
+
 class CheckRunReply(Wire):
     """A check run; for Actions one per job."""
 
     id: int
     name: str
+    html_url: str | None = None
+    external_id: str | None = None
     status: str
     conclusion: str | None = None
+    output: CheckTextReply = CheckTextReply()
     app: IdReply | None = None
     check_suite: IdReply | None = None
 

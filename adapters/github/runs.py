@@ -1,9 +1,18 @@
 """Workflow runs and their jobs. Reads only."""
 
 from adapters.github.client import Client, Repository
-from adapters.github.replies import JobReply, RunReply
+from adapters.github.replies import JobReply, RepositoryReply, RunReply
 from sweeper.errors import NotFound
-from sweeper.model import JobFacts, RunFacts, RunRef, StepFacts
+from sweeper.model import HeadCi, JobFacts, RunFacts, RunRef, StepFacts
+from sweeper.model.run import FAILING_CONCLUSIONS
+
+
+def home_of(client: Client, run: RunRef) -> Repository:
+    """Under its current name, because a query is lost on the way over a rename. NotFound if it is another one now."""
+    home = client.repository(run.repository).get(RepositoryReply)
+    if home.id != run.repository_id:
+        raise NotFound(f"Trigger the run again by its new name: {run.repository} is another repository now.")
+    return client.repository(home.full_name)
 
 
 def find_run(client: Client, repository: str, run_id: int) -> RunFacts:
@@ -54,6 +63,7 @@ def _job(reply: JobReply) -> JobFacts:
 
 def _facts(there: Repository, reply: RunReply) -> RunFacts:
     head = reply.head_repository
+    branch_head = _branch_head(there, reply)
     return RunFacts(
         run=RunRef(
             repository=reply.repository.full_name,
@@ -70,7 +80,8 @@ def _facts(there: Repository, reply: RunReply) -> RunFacts:
         head_branch=reply.head_branch,
         head_repository=head.full_name if head else None,
         head_repository_id=head.id if head else None,
-        branch_head=_branch_head(there, reply),
+        branch_head=branch_head,
+        head_ci=_head_ci(there, reply, branch_head),
         html_url=reply.html_url,
         created_at=reply.created_at,
     )
@@ -81,3 +92,18 @@ def _branch_head(there: Repository, reply: RunReply) -> str | None:
     if reply.head_repository is None or not reply.head_branch:
         return None
     return there.fork(reply.head_repository.full_name).branch_head(reply.head_branch)
+
+
+def _head_ci(there: Repository, reply: RunReply, branch_head: str | None) -> HeadCi:
+    """Asked only once the branch has moved on; the newest run of the workflow on its head counts."""
+    if branch_head is None or branch_head == reply.head_sha:
+        return HeadCi.NONE
+    same = [run for run in runs_of(there, branch_head) if run.workflow_id == reply.workflow_id]
+    if not same:
+        return HeadCi.NONE
+    newest = max(same, key=lambda run: run.id)
+    if newest.status != "completed":
+        return HeadCi.PENDING
+    if newest.conclusion == "success":
+        return HeadCi.GREEN
+    return HeadCi.RED if newest.conclusion in FAILING_CONCLUSIONS else HeadCi.NONE

@@ -122,8 +122,11 @@ class CodeHost(Protocol):
         """Close it if it is ours and open."""
         ...
 
-    async def merge_pull(self, pull: PullRef, head_sha: str, effect_key: str) -> Effect:
-        """Merge exactly `head_sha`. Raises MergeRefused (405, 409): not now."""
+    async def merge_pull(self, pull: PullRef, head_sha: str, effect_key: str, target_head: str | None = None) -> Effect:
+        """Merge exactly `head_sha`. Raises MergeRefused (405, 409): not now.
+
+        `target_head`: the base the proof was made on; the note says if the merge landed on another one.
+        """
         ...
 
     async def git_access(self, repository: str) -> GitAccess:

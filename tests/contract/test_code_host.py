@@ -7,13 +7,20 @@ import pytest
 
 from sweeper import ids
 from sweeper.errors import MergeRefused, NotFound, Permanent, PolicyDenied
-from sweeper.model import ChecksState, EffectState, ReviewComment, ReviewState, RunRef
-from sweeper.ports import NewPull, OpenedPull, PullRef
-from tests.support.code_host_contract import MARKER_KEY, WORKFLOW, FakeScene, JobSpec, Scene
+from sweeper.model import ChecksState, EffectState, ReviewComment, ReviewState
+from sweeper.ports import PullRef
+from tests.support.code_host_contract import (
+    BRANCH,
+    KEY,
+    MARKER_KEY,
+    WORKFLOW,
+    FakeScene,
+    JobSpec,
+    Scene,
+    new_pull,
+    propose,
+)
 from tests.support.github_loopback import loopback_scene
-
-BRANCH = "sweeper/1-1"
-KEY = "sweep-1-1/propose/1"
 
 
 @pytest.fixture(params=["fake", pytest.param("loopback", marks=pytest.mark.slow)])
@@ -23,25 +30,6 @@ async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         return
     async with loopback_scene(tmp_path) as (_, on_loopback):
         yield on_loopback
-
-
-async def new_pull(scene: Scene, run: RunRef, key: str = KEY) -> NewPull:
-    return NewPull(
-        run=run,
-        branch=BRANCH,
-        base="main",
-        head_sha=await scene.commit(BRANCH),
-        title="Mend the tests",
-        body="Red before, green after.",
-        patch_id="p" * 40,
-        effect_key=key,
-    )
-
-
-async def propose(scene: Scene) -> tuple[OpenedPull, PullRef]:
-    run = await scene.run("main")
-    opened = await scene.host.open_pull(await new_pull(scene, run))
-    return opened, PullRef(run=run, number=opened.proposal.number, branch=BRANCH)
 
 
 class TestRuns:
@@ -180,7 +168,7 @@ class TestOpening:
         copied = ids.marker(KEY, MARKER_KEY, run.repository_id)
         await scene.open_by("maintainer", BRANCH, f"Mine\n\n{copied}")
 
-        with pytest.raises(PolicyDenied):
+        with pytest.raises(PolicyDenied, match="maintainer opened it for our branch"):
             await scene.host.open_pull(new)
         assert await scene.count("pull.create") == 0
 
@@ -371,7 +359,9 @@ class TestCommenting:
 
         effect = await scene.host.comment(pull, "Closed because.", key)
 
+        login = await scene.host.login()
         assert effect.state is EffectState.CREATED
+        assert effect.note == f"passed over a forged marker of maintainer, {login}"
         assert len(await scene.comments_of(pull.number)) == 3
 
     async def test_two_comments_of_one_key_become_one(self, scene: Scene) -> None:
@@ -383,7 +373,7 @@ class TestCommenting:
 
         effect = await scene.host.comment(pull, "third", key)
 
-        assert effect.state is EffectState.DEDUPLICATED
+        assert (effect.state, effect.note) == (EffectState.DEDUPLICATED, "removed a double")
         assert await scene.comments_of(pull.number) == [f"first\n\n{ours}"]
 
 
@@ -410,7 +400,8 @@ class TestClosing:
 
         effect = await scene.host.close_pull(pull, "sweep-1-1/compensate/1")
 
-        assert (effect.state, effect.note) == (EffectState.SKIPPED, "the pull request is not ours")
+        said = "the pull request is not ours; passed over a forged marker of maintainer"
+        assert (effect.state, effect.note) == (EffectState.SKIPPED, said)
         assert (await scene.host.read_world(pull)).state == "open"
 
     async def test_a_merged_one_is_left_alone(self, scene: Scene) -> None:

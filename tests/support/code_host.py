@@ -5,13 +5,7 @@ the async methods are the port. `fail_next` makes a port call fail before or aft
 holds this and the real adapter to the same behaviour.
 """
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime
-from typing import Literal
-
-from sweeper import ids
-from sweeper.errors import MergeRefused, NotFound, Permanent, PolicyDenied, SweeperError
+from sweeper.errors import MergeRefused, NotFound, Permanent, PolicyDenied
 from sweeper.model import (
     ChecksState,
     Effect,
@@ -24,37 +18,13 @@ from sweeper.model import (
     World,
 )
 from sweeper.ports import LogAnswer, NewPull, OpenedPull, PullRef
-from tests.support.code_host_scene import FakeGitHub
-from tests.support.code_host_state import FakeComment, FakePull, FakeRun, Fault, reviews_with_rights
+from tests.support.code_host_base import NOT_OURS
+from tests.support.code_host_extras import FakeExtras
+from tests.support.code_host_state import FakeComment, FakePull, FakeRun, reviews_with_rights
 
-When = Literal["before", "after"]
 
-
-class FakeCodeHost(FakeGitHub):
-    """See the module. `effects` lists the writes that happened, `calls` the port methods asked, both in order."""
-
-    def __init__(
-        self,
-        repository: str = "octo/app",
-        repository_id: int = 4711,
-        *,
-        marker_key: bytes = b"fake marker key",
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        super().__init__(repository, repository_id, clock)
-        self.bot_login = "ci-sweeper[bot]"
-        self.effects: list[Effect] = []
-        self.calls: list[str] = []
-        self._marker_key = marker_key
-        self._faults: list[Fault] = []
-
-    def fail_next(self, method: str, error: SweeperError, when: When = "before", times: int = 1) -> None:
-        """The next `times` calls of a port method raise; `after`: although they took effect."""
-        self._faults.extend([Fault(method, error, when)] * times)
-
-    def count(self, effect_name: str) -> int:
-        """How often a write of that name happened."""
-        return sum(effect.name == effect_name for effect in self.effects)
+class FakeCodeHost(FakeExtras):
+    """See the module."""
 
     # The port
 
@@ -98,6 +68,7 @@ class FakeCodeHost(FakeGitHub):
                 read_at=self.clock(),
                 state=found.state,
                 merged=found.merged,
+                draft=found.draft,
                 head_sha=found.head_sha,
                 branch_sha=self.branches.get(pull.branch),
                 base=found.base,
@@ -113,7 +84,8 @@ class FakeCodeHost(FakeGitHub):
 
     async def open_pull(self, new: NewPull) -> OpenedPull:
         async with self._call("open_pull"):
-            found, state = self._look_for_pull(new)
+            of_head = [pull for pull in self.pulls.values() if pull.branch == new.branch]
+            found, state = self._look_for_pull(of_head, new)
             if found is None:
                 if new.branch not in self.branches:
                     raise Permanent(f"Push {new.branch} first: GitHub does not know that head.")
@@ -121,93 +93,78 @@ class FakeCodeHost(FakeGitHub):
                 found = self.pulls[self.open_by(self.bot_login, new.branch, new.base, body)]
                 found.title = new.title
             url = f"https://github.com/{self.repository}/pull/{found.number}"
-            proposal = Proposal(
-                number=found.number,
-                url=url,
-                branch=new.branch,
-                base=new.base,
-                head_sha=new.head_sha,
-                patch_id=new.patch_id,
+            proposal = self._proposal(found).model_copy(
+                update={"base": new.base, "head_sha": new.head_sha, "patch_id": new.patch_id}
             )
-            return OpenedPull(proposal=proposal, effect=self._effect(new.effect_key, "pull.create", state, url))
+            note = self._impostors(of_head)
+            return OpenedPull(proposal=proposal, effect=self._effect(new.effect_key, "pull.create", state, url, note))
+
+    async def find_pull(self, run: RunRef, branch: str) -> Proposal | None:
+        async with self._call("find_pull"):
+            ours = [pull for pull in self.open_of(branch) if self._is_ours(pull)]
+            return self._proposal(ours[0]) if ours else None
 
     async def update_pull(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         async with self._call("update_pull"):
             found = self._pull(pull)
-            opened_as = self._key_in(found.body)
+            opened_as = self._key_of(found)
             state, note = EffectState.CREATED, ""
-            if found.author != self.bot_login or opened_as is None:
-                state, note = EffectState.SKIPPED, "the pull request is not ours"
+            if opened_as is None:
+                state, note = EffectState.SKIPPED, NOT_OURS
             elif found.body == (signed := f"{body}\n\n{self._marker(opened_as)}"):
                 state = EffectState.DEDUPLICATED
             else:
                 found.body = signed
-            ref = f"https://github.com/{self.repository}/pull/{pull.number}"
-            return self._effect(effect_key, "pull.update", state, ref, note)
+            return self._effect(effect_key, "pull.update", state, self._address(pull), note, self._impostors([found]))
 
     async def comment(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         async with self._call("comment"):
             found = self._pull(pull)
-            state = EffectState.DEDUPLICATED
-            ours = [c for c in found.comments if c.user == self.bot_login and self._key_in(c.body) == effect_key]
+            impostors, state = self._impostors(found.comments), EffectState.DEDUPLICATED
+            ours = [comment for comment in found.comments if self._key_of(comment) == effect_key]
             if not ours:
                 state = EffectState.CREATED
                 body = f"{body}\n\n{self._marker(effect_key)}"
                 ours = [FakeComment(self.comment_by(pull.number, self.bot_login, body), self.bot_login, body)]
             found.comments = [c for c in found.comments if c.id not in {double.id for double in ours[1:]}]
-            ref = f"https://github.com/{self.repository}/pull/{pull.number}#issuecomment-{ours[0].id}"
-            return self._effect(effect_key, "comment.create", state, ref)
+            doubles = "removed a double" if ours[1:] else ""
+            ref = f"{self._address(pull)}#issuecomment-{ours[0].id}"
+            return self._effect(effect_key, "comment.create", state, ref, doubles, impostors)
 
     async def close_pull(self, pull: PullRef, effect_key: str) -> Effect:
         async with self._call("close_pull"):
             found = self._pull(pull)
             state, note = EffectState.CREATED, ""
-            if found.author != self.bot_login or self._key_in(found.body) is None:
-                state, note = EffectState.SKIPPED, "the pull request is not ours"
+            if not self._is_ours(found):
+                state, note = EffectState.SKIPPED, NOT_OURS
             elif found.merged:
                 state, note = EffectState.SKIPPED, "it is merged already"
             elif found.state == "closed":
                 state = EffectState.DEDUPLICATED
             else:
                 self.close_by(pull.number, self.bot_login)
-            ref = f"https://github.com/{self.repository}/pull/{pull.number}"
-            return self._effect(effect_key, "pull.close", state, ref, note)
+            return self._effect(effect_key, "pull.close", state, self._address(pull), note, self._impostors([found]))
 
-    async def merge_pull(self, pull: PullRef, head_sha: str, effect_key: str) -> Effect:
+    async def merge_pull(self, pull: PullRef, head_sha: str, effect_key: str, target_head: str | None = None) -> Effect:
         async with self._call("merge_pull"):
             found = self._pull(pull)
-            if found.merged and found.head_sha == head_sha:
-                return self._effect(effect_key, "pull.merge", EffectState.DEDUPLICATED, found.merge_sha or "")
-            if found.state == "closed" or found.head_sha != head_sha:
-                raise MergeRefused("Look at the pull request again: it is closed or its head has moved.")
-            if self.merges_refused is not None:
-                raise MergeRefused(f"Wait until the branch rule is met: {self.merges_refused}")
-            merge_sha = self.merge_by(pull.number, self.bot_login)
-            return self._effect(effect_key, "pull.merge", EffectState.CREATED, merge_sha)
+            state = EffectState.DEDUPLICATED
+            if not (found.merged and found.head_sha == head_sha):
+                if found.state == "closed" or found.head_sha != head_sha:
+                    raise MergeRefused("Look at the pull request again: it is closed or its head has moved.")
+                if self.merges_refused is not None:
+                    raise MergeRefused(f"Wait until the branch rule is met: {self.merges_refused}")
+                self.merge_by(pull.number, self.bot_login)
+                state = EffectState.CREATED
+            onto = found.merged_onto
+            moved = f"merged onto {onto}, proved on {target_head}" if target_head and onto != target_head else ""
+            return self._effect(effect_key, "pull.merge", state, found.merge_sha or "", moved)
 
     async def git_access(self, repository: str) -> GitAccess:
         async with self._call("git_access"):
             return GitAccess(url=f"https://github.com/{repository}.git")
 
     # Inside
-
-    @asynccontextmanager
-    async def _call(self, method: str) -> AsyncIterator[None]:
-        self.calls.append(method)
-        fault = next((fault for fault in self._faults if fault.method == method), None)
-        if fault is not None:
-            self._faults.remove(fault)
-            if fault.when == "before":
-                raise fault.error
-        yield
-        if fault is not None:
-            raise fault.error
-
-    def _run(self, ref: RunRef) -> FakeRun:
-        attempts = self.runs.get(ref.run_id, [])
-        if ref.repository_id != self.repository_id or not 1 <= ref.run_attempt <= len(attempts):
-            raise NotFound(f"Check the number: {ref.repository} has no run {ref.run_id} attempt {ref.run_attempt}.")
-        return attempts[ref.run_attempt - 1]
 
     def _facts(self, run: FakeRun) -> RunFacts:
         return run.facts(self.repository_id, None if run.fork else self.branches.get(run.branch))
@@ -224,33 +181,26 @@ class FakeCodeHost(FakeGitHub):
         )
         return any(run.conclusion == "success" for run in later)
 
-    def _pull(self, ref: PullRef) -> FakePull:
-        if ref.number not in self.pulls or ref.run.repository_id != self.repository_id:
-            raise NotFound(f"Check the number: {ref.run.repository} has no pull request {ref.number}.")
-        return self.pulls[ref.number]
+    def _proposal(self, pull: FakePull) -> Proposal:
+        return Proposal(
+            number=pull.number,
+            url=f"https://github.com/{self.repository}/pull/{pull.number}",
+            branch=pull.branch,
+            base=pull.base,
+            head_sha=pull.head_sha,
+            patch_id="",
+        )
 
-    def _look_for_pull(self, new: NewPull) -> tuple[FakePull | None, EffectState]:
-        of_head = [pull for pull in self.pulls.values() if pull.branch == new.branch]
-        ours = {p.number: self._key_in(p.body) for p in of_head if p.author == self.bot_login}
+    def _look_for_pull(self, of_head: list[FakePull], new: NewPull) -> tuple[FakePull | None, EffectState]:
+        ours = {pull.number: self._key_of(pull) for pull in of_head}
         for pull in of_head:
-            if ours.get(pull.number) == new.effect_key:
+            if ours[pull.number] == new.effect_key:
                 return pull, EffectState.DEDUPLICATED
-        still_open = self.open_of(new.branch)
+        still_open = [pull for pull in of_head if pull.state == "open"]
         for pull in still_open:
-            if ours.get(pull.number) is not None:
+            if ours[pull.number] is not None:
                 return pull, EffectState.ADOPTED
-        if still_open:
-            raise PolicyDenied(f"Close pull request {still_open[0].number}: somebody else opened it for our branch.")
+        for pull in still_open:
+            if pull.base == new.base:
+                raise PolicyDenied(f"Close pull request {pull.number}: {pull.author} opened it for our branch.")
         return None, EffectState.CREATED
-
-    def _marker(self, effect_key: str) -> str:
-        return ids.marker(effect_key, self._marker_key, self.repository_id)
-
-    def _key_in(self, body: str) -> str | None:
-        return ids.effect_of_body(body, self._marker_key, self.repository_id)
-
-    def _effect(self, key: str, name: str, state: EffectState, ref: str, note: str = "") -> Effect:
-        effect = Effect(key=key, name=name, state=state, ref=ref, note=note)
-        if state is EffectState.CREATED:
-            self.effects.append(effect)
-        return effect

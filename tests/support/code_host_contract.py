@@ -24,11 +24,13 @@ from adapters.loopback.drive.requests import (
 )
 from adapters.loopback.drive_client import DriveClient
 from sweeper.model import ChecksState, ReviewComment, ReviewState, RunRef
-from sweeper.ports import CodeHost
+from sweeper.ports import CodeHost, NewPull, OpenedPull, PullRef
 from tests.support.code_host import FakeCodeHost
 from tests.support.code_host_state import FakeJob
 
 MARKER_KEY = b"contract marker key"
+BRANCH = "sweeper/1-1"
+KEY = "sweep-1-1/propose/1"
 WORKFLOW = ".github/workflows/ci.yml"
 CONCLUSION: Mapping[ChecksState, str | None] = {
     ChecksState.GREEN: "success",
@@ -65,7 +67,7 @@ class Scene(Protocol):
     async def rerun(self, run: RunRef, conclusion: str) -> RunRef: ...
     async def checks(self, branch: str, state: ChecksState) -> None: ...
     async def permit(self, user: str, permission: str) -> None: ...
-    async def open_by(self, user: str, branch: str, body: str) -> int: ...
+    async def open_by(self, user: str, branch: str, body: str, base: str = "main") -> int: ...
     async def comment_by(self, number: int, user: str, body: str) -> None: ...
     async def review(
         self, number: int, user: str, state: ReviewState, body: str = "", comments: Sequence[ReviewComment] = ()
@@ -75,7 +77,30 @@ class Scene(Protocol):
     async def merge_by(self, number: int, user: str) -> None: ...
     async def body_of(self, number: int) -> str: ...
     async def comments_of(self, number: int) -> list[str]: ...
+    async def labels_of(self, number: int) -> list[str]: ...
+    async def reports_on(self, sha: str) -> list[tuple[str, str | None]]: ...
     async def count(self, effect_name: str) -> int: ...
+
+
+async def new_pull(scene: Scene, run: RunRef, key: str = KEY) -> NewPull:
+    """A proposal to make, with its branch pushed."""
+    return NewPull(
+        run=run,
+        branch=BRANCH,
+        base="main",
+        head_sha=await scene.commit(BRANCH),
+        title="Mend the tests",
+        body="Red before, green after.",
+        patch_id="p" * 40,
+        effect_key=key,
+    )
+
+
+async def propose(scene: Scene) -> tuple[OpenedPull, PullRef]:
+    """A failing run on main and our proposal for it."""
+    run = await scene.run("main")
+    opened = await scene.host.open_pull(await new_pull(scene, run))
+    return opened, PullRef(run=run, number=opened.proposal.number, branch=BRANCH)
 
 
 class FakeScene:
@@ -114,8 +139,8 @@ class FakeScene:
     async def permit(self, user: str, permission: str) -> None:
         self.fake.set_permission(user, permission)
 
-    async def open_by(self, user: str, branch: str, body: str) -> int:
-        return self.fake.open_by(user, branch, body=body)
+    async def open_by(self, user: str, branch: str, body: str, base: str = "main") -> int:
+        return self.fake.open_by(user, branch, base, body)
 
     async def comment_by(self, number: int, user: str, body: str) -> None:
         self.fake.comment_by(number, user, body)
@@ -139,6 +164,13 @@ class FakeScene:
 
     async def comments_of(self, number: int) -> list[str]:
         return [comment.body for comment in self.fake.pulls[number].comments]
+
+    async def labels_of(self, number: int) -> list[str]:
+        return self.fake.pulls[number].labels
+
+    async def reports_on(self, sha: str) -> list[tuple[str, str | None]]:
+        reports = (check.report for check in self.fake.check_runs if check.report.sha == sha)
+        return [(report.external_id, report.conclusion) for report in reports]
 
     async def count(self, effect_name: str) -> int:
         return self.fake.count(effect_name)
@@ -197,9 +229,9 @@ class LoopbackScene:
     async def permit(self, user: str, permission: str) -> None:
         await self.drive.user(NewUser(login=user, permission=Permission(permission), repo=self.repository))
 
-    async def open_by(self, user: str, branch: str, body: str) -> int:
+    async def open_by(self, user: str, branch: str, body: str, base: str = "main") -> int:
         return await self.drive.open_pull(
-            OpenPull(repo=self.repository, head=branch, base="main", title="By a human", body=body, user=user)
+            OpenPull(repo=self.repository, head=branch, base=base, title="By a human", body=body, user=user)
         )
 
     async def comment_by(self, number: int, user: str, body: str) -> None:
@@ -227,6 +259,13 @@ class LoopbackScene:
 
     async def comments_of(self, number: int) -> list[str]:
         return [comment.body for comment in (await self._pull(number)).comments]
+
+    async def labels_of(self, number: int) -> list[str]:
+        return (await self._pull(number)).labels
+
+    async def reports_on(self, sha: str) -> list[tuple[str, str | None]]:
+        checks = (check for check in (await self.seen()).checks if check.head_sha == sha and check.external_id)
+        return [(check.external_id, check.conclusion) for check in checks]
 
     async def count(self, effect_name: str) -> int:
         """Writes of that name over REST: what people did through the drive API is not in the ledger."""

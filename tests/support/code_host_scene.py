@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from sweeper.model import ChecksState, Review, ReviewComment, ReviewState, RunRef
-from tests.support.code_host_state import FakeComment, FakeJob, FakePull, FakeRun
+from tests.support.code_host_state import FakeCheck, FakeComment, FakeJob, FakePull, FakeRun
 
 
 class FakeGitHub:
@@ -22,6 +22,7 @@ class FakeGitHub:
         self.files: dict[tuple[str, str | None], bytes] = {}
         self.permissions: dict[str, str] = {}
         self.checks: dict[str, ChecksState] = {}
+        self.check_runs: list[FakeCheck] = []
         self.merges_refused: str | None = None
         self._serial = 1000
         self.commit(self.default_branch)
@@ -145,6 +146,7 @@ class FakeGitHub:
         pull = self.pulls[number]
         merge_sha = hashlib.sha1(f"merge {self.branches.get(pull.base)} {pull.head_sha}".encode()).hexdigest()
         pull.state, pull.merged_by, pull.merge_sha = "closed", user, merge_sha
+        pull.merged_onto = self.branches.get(pull.base)
         self.branches[pull.base] = merge_sha
         return merge_sha
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sweeper.errors import SweeperError
-from sweeper.model import JobFacts, Review, ReviewState, RunFacts, RunRef, StepFacts
+from sweeper.model import CheckReport, JobFacts, Review, ReviewState, RunFacts, RunRef, StepFacts
 
 _DECISIVE = {ReviewState.APPROVED, ReviewState.CHANGES_REQUESTED, ReviewState.DISMISSED}
 
@@ -69,6 +69,10 @@ class FakeComment:
     user: str
     body: str
 
+    @property
+    def author(self) -> str:
+        return self.user
+
 
 @dataclass
 class FakePull:
@@ -85,6 +89,10 @@ class FakePull:
     closed_by: str | None = None
     merged_by: str | None = None
     merge_sha: str | None = None
+    merged_onto: str | None = None
+    draft: bool = False
+    labels: list[str] = field(default_factory=list)
+    reviewers: list[str] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     comments: list[FakeComment] = field(default_factory=list)
 
@@ -97,6 +105,17 @@ class FakePull:
             review.model_copy(update={"state": ReviewState.DISMISSED}) if review.id == review_id else review
             for review in self.reviews
         ]
+
+
+@dataclass
+class FakeCheck:
+    """A check run of ours."""
+
+    id: int
+    report: CheckReport
+
+    def answers(self, report: CheckReport) -> bool:
+        return (self.report.sha, self.report.external_id) == (report.sha, report.external_id)
 
 
 @dataclass(frozen=True)
