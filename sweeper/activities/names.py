@@ -73,6 +73,11 @@ PUSH_BRANCH = Activity("push_branch", requests.PushRequest, Effect, Timing.WRITE
 OPEN_PROPOSAL = Activity("open_proposal", requests.ProposeRequest, OpenedPull, Timing.WRITE)
 UPDATE_PROPOSAL = Activity("update_proposal", requests.UpdateRequest, Effect, Timing.WRITE)
 READ_WORLD = Activity("read_world", PullRef, World, Timing.READ)
+FIND_PULL = Activity("find_pull", requests.FindPullRequest, requests.FoundPull, Timing.READ)
+REPORT_CHECK = Activity("report_check", requests.ReportCheckRequest, Effect, Timing.WRITE)
+LABEL = Activity("label", requests.LabelRequest, Effect, Timing.WRITE)
+REQUEST_REVIEWERS = Activity("request_reviewers", requests.ReviewersRequest, Effect, Timing.WRITE)
+DRAFT = Activity("draft", requests.DraftRequest, Effect, Timing.WRITE)
 COMMENT = Activity("comment", requests.CommentRequest, Effect, Timing.WRITE)
 CLOSE_PROPOSAL = Activity("close_proposal", requests.CloseRequest, Effect, Timing.WRITE)
 MERGE = Activity("merge", requests.MergeRequest, Effect, Timing.WRITE)
@@ -99,6 +104,11 @@ ALL: tuple[Activity[Wire, Wire], ...] = (  # type: ignore[assignment]
     OPEN_PROPOSAL,
     UPDATE_PROPOSAL,
     READ_WORLD,
+    FIND_PULL,
+    REPORT_CHECK,
+    LABEL,
+    REQUEST_REVIEWERS,
+    DRAFT,
     COMMENT,
     CLOSE_PROPOSAL,
     MERGE,

@@ -68,7 +68,32 @@ class ProposalActivities:
     @activity.defn(name=names.MERGE.name)
     async def merge(self, request: requests.MergeRequest) -> Effect:
         """Merged at exactly that head. Safe twice: merged already is an answer."""
-        return await self._code_host.merge_pull(request.pull, request.head_sha, request.effect_key)
+        return await self._code_host.merge_pull(request.pull, request.head_sha, request.effect_key, request.target_head)
+
+    @activity.defn(name=names.FIND_PULL.name)
+    async def find_pull(self, request: requests.FindPullRequest) -> requests.FoundPull:
+        """Our open proposal of a branch: for a sweep that never heard the answer to its opening. A read: safe twice."""
+        return requests.FoundPull(proposal=await self._code_host.find_pull(request.run, request.branch))
+
+    @activity.defn(name=names.REPORT_CHECK.name)
+    async def report_check(self, request: requests.ReportCheckRequest) -> Effect:
+        """One check run per sweep and commit. Safe twice: found by its external id; the same words change nothing."""
+        return await self._code_host.report_check(request.run, request.report, request.effect_key)
+
+    @activity.defn(name=names.LABEL.name)
+    async def label(self, request: requests.LabelRequest) -> Effect:
+        """These labels beside those there are. Safe twice: labels are a set."""
+        return await self._code_host.label_pull(request.pull, request.labels, request.effect_key)
+
+    @activity.defn(name=names.REQUEST_REVIEWERS.name)
+    async def request_reviewers(self, request: requests.ReviewersRequest) -> Effect:
+        """These people asked, as far as GitHub lets us. Safe twice: who was asked or has answered is left alone."""
+        return await self._code_host.request_reviewers(request.pull, request.reviewers, request.effect_key)
+
+    @activity.defn(name=names.DRAFT.name)
+    async def draft(self, request: requests.DraftRequest) -> Effect:
+        """A draft from now on. Safe twice: reads the state first."""
+        return await self._code_host.draft_pull(request.pull, request.effect_key)
 
 
 def _text(request: requests.CommentRequest) -> str:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from sweeper.model import (
     AttemptResult,
     CheckPlan,
+    CheckReport,
     Diagnosis,
     Evidence,
     FixReport,
@@ -14,6 +15,7 @@ from sweeper.model import (
     Limits,
     Outcome,
     Patch,
+    Proposal,
     Reproduction,
     RunFacts,
     RunRef,
@@ -188,12 +190,57 @@ class CloseRequest(Wire):
     effect_key: str
 
 
+class FindPullRequest(Wire):
+    """Our open proposal of that branch, if there is one."""
+
+    run: RunRef
+    branch: str
+
+
+class FoundPull(Wire):
+    """None: there is none of ours."""
+
+    proposal: Proposal | None
+
+
+class LabelRequest(Wire):
+    """Put labels on our proposal."""
+
+    pull: PullRef
+    labels: tuple[str, ...]
+    effect_key: str
+
+
+class ReviewersRequest(Wire):
+    """Ask people to review our proposal."""
+
+    pull: PullRef
+    reviewers: tuple[str, ...]
+    effect_key: str
+
+
+class DraftRequest(Wire):
+    """Turn our proposal into a draft."""
+
+    pull: PullRef
+    effect_key: str
+
+
+class ReportCheckRequest(Wire):
+    """What our check run on a commit has to say."""
+
+    run: RunRef
+    report: CheckReport
+    effect_key: str
+
+
 class MergeRequest(Wire):
-    """Merge exactly this head."""
+    """Merge exactly this head. `target_head`: the base it was proved on; the effect says if it landed on another."""
 
     pull: PullRef
     head_sha: str
     effect_key: str
+    target_head: str | None = None
 
 
 class DeleteBranchRequest(Wire):
