@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import FrameType
@@ -37,8 +37,9 @@ async def stoppable(main: Coroutine[Any, Any, T]) -> T:
     loop = asyncio.get_running_loop()
     loop.set_default_executor(_Threads(thread_name_prefix="work"))
     task = asyncio.ensure_future(main)
-    stop = _Stop(task)
-    for name in _signals():
+    names = _signals()
+    stop = _Stop(task, names)
+    for name in names:
         loop.add_signal_handler(name, stop.told)
     return await task
 
@@ -49,14 +50,16 @@ def _signals() -> tuple[signal.Signals, ...]:
 
 
 class _Stop:
-    def __init__(self, task: "asyncio.Task[Any]") -> None:
+    def __init__(self, task: "asyncio.Task[Any]", names: Sequence[signal.Signals]) -> None:
         self._task = task
+        self._names = names
         self._told_at = 0.0
 
     def told(self) -> None:
         """The first signal. The next ones are taken without the loop, so that nothing can keep them waiting."""
         self._told_at = time.monotonic()
-        for name in _signals():
+        for name in self._names:
+            asyncio.get_running_loop().remove_signal_handler(name)
             signal.signal(name, self._told_again)
         self._task.cancel()
 

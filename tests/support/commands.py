@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,13 +58,13 @@ def command_line(*words: str | Path) -> list[str]:
     return [sys.executable, "-m", "sweeper", *map(str, words)]
 
 
-def as_from_a_login() -> None:
+def as_from_a_login(ignoring: Collection[signal.Signals] = ()) -> None:
     """In a child before it becomes the command: signals as a terminal gives them, whoever started the tests.
 
-    Background jobs of shells and nohup have some ignored, and children inherit that.
+    Background jobs of shells and nohup have some ignored, and children inherit that; `ignoring` does as they do.
     """
     for sign in SENT:
-        signal.signal(sign, signal.SIG_DFL)
+        signal.signal(sign, signal.SIG_IGN if sign in ignoring else signal.SIG_DFL)
 
 
 def sweeper(*words: str | Path, env: Mapping[str, str], cwd: Path | None = None) -> Ended:

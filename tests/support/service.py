@@ -4,9 +4,10 @@ import asyncio
 import signal
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -45,7 +46,9 @@ def free_port() -> int:
 class Process:
     """A command that stays."""
 
-    def __init__(self, words: tuple[str, ...], env: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self, words: tuple[str, ...], env: Mapping[str, str], log: Path, ignoring: Collection[signal.Signals] = ()
+    ) -> None:
         self._log = log
         with log.open("ab") as out:
             self._process = subprocess.Popen(
@@ -54,17 +57,25 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
-                preexec_fn=as_from_a_login,
+                preexec_fn=partial(as_from_a_login, ignoring),
             )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     @property
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
+    def gets(self, sign: signal.Signals) -> None:
+        """Somebody sends a signal; one that has ended gets none."""
+        if self.is_alive:
+            self._process.send_signal(sign)
+
     async def ends(self, by: signal.Signals = signal.SIGTERM) -> int:
         """Send the signal and wait; its exit code."""
-        if self.is_alive:
-            self._process.send_signal(by)
+        self.gets(by)
         return await asyncio.to_thread(self._process.wait, _END_SECONDS)
 
     def said(self) -> str:
@@ -100,7 +111,10 @@ class Service:
 
     def starts(self, command: str, *words: str, **settings: str) -> Process:
         """A staying command; ended with the service at the latest. Settings win over the service's own."""
-        env = environment(self.state_dir, **{**self.settings, **settings})
+        return self.starts_in(environment(self.state_dir, **{**self.settings, **settings}), command, *words)
+
+    def starts_in(self, env: Mapping[str, str], command: str, *words: str) -> Process:
+        """The same in an environment of its own."""
         process = Process((command, *words), env, self.root / f"{command}.log")
         self.stack.push_async_callback(process.ends)
         return process
