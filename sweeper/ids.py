@@ -15,6 +15,8 @@ BRANCH_PREFIX = "sweeper/"
 SWEEP_PREFIX = "sweep-"
 _PUBLIC_HOSTS = frozenset({"github.com", "api.github.com"})
 _MARKER = re.compile(r"<!-- sweeper:(?P<key>[\w./:-]{1,200}) mac=(?P<mac>[0-9a-f]{64}) -->")
+_SWEEP = r"sweep-(?:.+-)?(?P<run>\d+)-(?P<attempt>\d+)(?:-m(?P<request>[A-Za-z0-9]{1,40}))?"
+_WORKSPACE = re.compile(rf"(?P<sweep>{_SWEEP})(?:\.[a-z][a-z0-9]*)?")
 _SUFFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,150}")
 
 
@@ -56,6 +58,26 @@ def sweep_id_of_branch(branch: str | None) -> str | None:
     return SWEEP_PREFIX + suffix if _SUFFIX.fullmatch(suffix) else None
 
 
+def sweep_id_of_workspace(name: str) -> str | None:
+    """The sweep a workspace (`<sweep>` or `<sweep>.<what>`) belongs to; None for any other name."""
+    found = _WORKSPACE.fullmatch(name)
+    return found["sweep"] if found else None
+
+
+def run_of_sweep(workflow_id: str, repository: str, repository_id: int, api_url: str) -> RunRef | None:
+    """The run a sweep is for; None if the id is no sweep's, or one of another GitHub."""
+    found = re.fullmatch(_SWEEP, workflow_id)
+    if found is None:
+        return None
+    run = RunRef(
+        repository=repository,
+        repository_id=repository_id,
+        run_id=int(found["run"]),
+        run_attempt=int(found["attempt"]),
+    )
+    return run if sweep_id(run, api_url, found["request"]) == workflow_id else None
+
+
 def target_of(head_repository_id: int, branch: str) -> str:
     """The target (head repository id, branch) a fix is for, as one searchable word."""
     return f"{head_repository_id}:{branch}"
@@ -64,6 +86,17 @@ def target_of(head_repository_id: int, branch: str) -> str:
 def effect_key(workflow_id: str, step: str, ordinal: int) -> str:
     """`<workflow id>/<step>/<ordinal>`: the same write asked again has the same key."""
     return f"{workflow_id}/{step}/{ordinal}"
+
+
+def upkeep_key(workflow_id: str, step: str, subject: str | int) -> str:
+    """`upkeep/<workflow id>/<step>/<subject>`: what upkeep writes after the end of a sweep, once per subject."""
+    return f"upkeep/{workflow_id}/{step}/{subject}"
+
+
+def sweep_of_effect(effect: str) -> str | None:
+    """The sweep that made an effect; None if it was upkeep, or nobody of ours."""
+    workflow_id = effect.partition("/")[0]
+    return workflow_id if re.fullmatch(_SWEEP, workflow_id) else None
 
 
 def marker(effect: str, marker_key: bytes, repository_id: int) -> str:

@@ -19,12 +19,14 @@ from sweeper.activities import names
 from sweeper.activities.evidence import EvidenceActivities
 from sweeper.activities.proposal import ProposalActivities
 from sweeper.activities.targets import TargetActivities
+from sweeper.activities.upkeep import UpkeepActivities
 from sweeper.activities.workbench import WorkbenchActivities
 from sweeper.errors import RateLimited, Retry, SweeperError
 from sweeper.ports import Durable, Ports
 from sweeper.workflows.attempt import AttemptWorkflow
 from sweeper.workflows.sweep import SweepWorkflow
 from sweeper.workflows.target import TargetWorkflow
+from sweeper.workflows.upkeep import UpkeepWorkflow
 
 STICKY_TIMEOUT = timedelta(seconds=2)
 LAST_MOMENT = timedelta(seconds=2)
@@ -120,12 +122,12 @@ def build_workers(
     client: Client, ports: Ports, durable: Durable, options: WorkerOptions = WorkerOptions()
 ) -> Sequence[Worker]:
     """The shared queue's worker and this host's."""
-    targets = TargetActivities(durable)
+    targets, upkeep = TargetActivities(durable), UpkeepActivities(ports, durable)
     evidence, proposal, workbench = EvidenceActivities(ports), ProposalActivities(ports), WorkbenchActivities(ports)
     shared = Worker(
         client,
         task_queue=options.task_queue,
-        workflows=[SweepWorkflow, AttemptWorkflow, TargetWorkflow],
+        workflows=[SweepWorkflow, AttemptWorkflow, TargetWorkflow, UpkeepWorkflow],
         activities=[
             evidence.admit,
             evidence.choose_host,
@@ -148,6 +150,13 @@ def build_workers(
             targets.join_sweep,
             targets.ring_sweep,
             targets.find_ended,
+            upkeep.list_repositories,
+            upkeep.find_missed_runs,
+            upkeep.survey_github,
+            upkeep.judge_remains,
+            upkeep.start_again,
+            upkeep.find_stuck,
+            upkeep.send_alert,
         ],
         workflow_runner=workflow_runner(),
         interceptors=[EdgeInterceptor()],
@@ -167,6 +176,7 @@ def build_workers(
             workbench.push_branch,
             workbench.delete_branch,
             workbench.discard,
+            upkeep.survey_host,
         ],
         interceptors=[EdgeInterceptor()],
         max_concurrent_activities=options.activities,

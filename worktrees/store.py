@@ -12,8 +12,10 @@ from typing import ParamSpec, TypeVar
 
 from sweeper.errors import HostLost, Transient
 from sweeper.model import CommitMeta, Effect, GitAccess, Patch, Workspace
+from sweeper.model.upkeep import HostTrace
 from worktrees import commits
 from worktrees.git import GitDoor
+from worktrees.inventory import traces_on
 from worktrees.mirror import Mirror
 from worktrees.names import branch_ref, commit_id, record_ref, remote_url, workspace_name
 from worktrees.remote import RemoteBranch
@@ -170,6 +172,10 @@ class WorktreeStore:
                     mirror.forget(sweep)
 
         await _in_thread(work)
+
+    async def traces(self) -> tuple[HostTrace, ...]:
+        """What lies here of each sweep. Only looks."""
+        return await _in_thread(traces_on, self._root, self._host, self._door)
 
     def _mirror(self, repository_id: int) -> Mirror:
         return Mirror(self._root, repository_id, self._door)

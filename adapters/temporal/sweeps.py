@@ -30,11 +30,13 @@ from adapters.temporal.client import READ_SECONDS, RPC_TIMEOUT, reaching
 from adapters.temporal.history import CANCEL_SIGNAL, result_of, state_of
 from adapters.temporal.life import read_poller_life, read_worker_life
 from adapters.temporal.rings import Rings
+from adapters.temporal.stuck import find_stuck
 from adapters.temporal.views import first_memo, view_of
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.errors import NotFound
 from sweeper.model import Joined, RunRef, Step, SweepInput, SweepState, Trigger, TriggerSource
 from sweeper.model.crowd import Crowd
+from sweeper.model.upkeep import StuckCase
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
 from sweeper.workflows.progress import REPOSITORY, STEP, TARGET
 
@@ -149,6 +151,10 @@ class TemporalSweeps:
         view = await view_of(description)
         state = await self._state(description)
         return SweepRecord(view=view, state=state.model_copy(update={"step": view.checkpoint.current_step}))
+
+    async def stuck(self) -> tuple[StuckCase, ...]:
+        """What Temporal shows as running although it cannot go on by itself."""
+        return await find_stuck(self._client)
 
     async def worker_life(self) -> WorkerLife:
         """Is anybody working?"""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from sweeper.activities import requests
+from sweeper.activities import care, requests
 from sweeper.model import (
     Effect,
     Reproduction,
@@ -89,6 +89,14 @@ LEAVE_TARGET = Activity("leave_target", LeaveRequest, requests.Nothing, Timing.R
 JOIN_SWEEP = Activity("join_sweep", requests.JoinRequest, requests.IsOpen, Timing.READ)
 RING_SWEEP = Activity("ring_sweep", requests.RingRequest, requests.IsOpen, Timing.READ)
 FIND_ENDED = Activity("find_ended", requests.FindEndedRequest, requests.Ended, Timing.READ)
+LIST_REPOSITORIES = Activity("list_repositories", requests.Nothing, care.Overview, Timing.READ)
+FIND_MISSED_RUNS = Activity("find_missed_runs", care.MissedRequest, care.Missed, Timing.READ)
+SURVEY_GITHUB = Activity("survey_github", care.SurveyRequest, care.Survey, Timing.READ)
+SURVEY_HOST = Activity("survey_host", requests.Nothing, care.HostSurvey, Timing.GIT, on_host=True)
+JUDGE_REMAINS = Activity("judge_remains", care.JudgeRequest, care.Judged, Timing.READ)
+START_AGAIN = Activity("start_again", care.StartAgainRequest, care.StartedAgain, Timing.READ)
+FIND_STUCK = Activity("find_stuck", requests.Nothing, care.Stuck, Timing.READ)
+SEND_ALERT = Activity("send_alert", care.AlertRequest, requests.Nothing, Timing.READ)
 
 ALL: tuple[Activity[Wire, Wire], ...] = (  # type: ignore[assignment]
     ADMIT,
@@ -120,4 +128,12 @@ ALL: tuple[Activity[Wire, Wire], ...] = (  # type: ignore[assignment]
     JOIN_SWEEP,
     RING_SWEEP,
     FIND_ENDED,
+    LIST_REPOSITORIES,
+    FIND_MISSED_RUNS,
+    SURVEY_GITHUB,
+    SURVEY_HOST,
+    JUDGE_REMAINS,
+    START_AGAIN,
+    FIND_STUCK,
+    SEND_ALERT,
 )

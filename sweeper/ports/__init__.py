@@ -14,13 +14,18 @@ from sweeper.ports.code_host import CodeHost, LogAnswer, NewPull, OpenedPull, Pu
 from sweeper.ports.sandbox import Sandbox, SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
 from sweeper.ports.sweeps import SweepRecord, Sweeps, SweepView, WorkerLife
 from sweeper.ports.targets import Targets
+from sweeper.ports.upkeep import Alerts, Caretaking, Door, Inventory
 from sweeper.ports.workspaces import Workspaces
 
 __all__ = [
+    "Alerts",
     "Artifacts",
+    "Caretaking",
     "CodeHost",
+    "Door",
     "Durable",
     "FixAgent",
+    "Inventory",
     "LogAnswer",
     "NewPull",
     "OpenedPull",
@@ -60,3 +65,4 @@ class Durable:
 
     sweeps: Sweeps
     targets: Targets
+    upkeep: Caretaking | None = None

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from sweeper.model import Checkpoint, Instant, RunRef, Strict, SweepInput, SweepState, Trigger
 from sweeper.model.crowd import Crowd
+from sweeper.model.upkeep import StuckCase
 
 
 class SweepView(Strict):
@@ -70,6 +71,10 @@ class Sweeps(Protocol):
 
     async def show(self, workflow_id: str) -> SweepRecord:
         """Raises NotFound."""
+        ...
+
+    async def stuck(self) -> tuple[StuckCase, ...]:
+        """What cannot go on by itself, each workflow of ours at most once. Bounded: of very many not all are seen."""
         ...
 
     async def worker_life(self) -> WorkerLife:

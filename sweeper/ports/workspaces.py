@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from sweeper.model import CommitMeta, Effect, GitAccess, Patch, Workspace
+from sweeper.model.upkeep import HostTrace
 
 
 class Workspaces(Protocol):
@@ -64,6 +65,10 @@ class Workspaces(Protocol):
         self, repository_id: int, branch: str, ours: str, access: GitAccess, effect_key: str
     ) -> Effect:
         """Delete `branch` if it is still at `ours`; gone or moved on is `skipped`."""
+        ...
+
+    async def traces(self) -> tuple[HostTrace, ...]:
+        """What lies on this host of each sweep: worktrees, parts of them, recorded attempts. Only looks."""
         ...
 
     async def discard(self, repository_id: int, sweep: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, SecretStr
 from temporalio.worker import Worker
 
-from sweeper.activities import evidence, names, proposal, targets, workbench
+from sweeper.activities import evidence, names, proposal, targets, upkeep, workbench
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import Checkpoint, SweepInput, SweepResult
 from sweeper.worker import build_workers
@@ -18,7 +18,7 @@ from sweeper.workflows.attempt import AttemptInput
 from tests.support.scene import Scene
 from tests.support.temporal import time_skipping_env
 
-BODIES = (evidence.EvidenceActivities, proposal.ProposalActivities, workbench.WorkbenchActivities, targets.TargetActivities)
+BODIES = (evidence.EvidenceActivities, proposal.ProposalActivities, workbench.WorkbenchActivities, targets.TargetActivities, upkeep.UpkeepActivities)
 SAFE_TWICE = re.compile(r"\btwice\b|\brepeat", re.IGNORECASE)
 
 

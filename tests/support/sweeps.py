@@ -12,6 +12,7 @@ from sweeper import ids
 from sweeper.errors import NotFound, OutOfReach
 from sweeper.model import Budget, Checkpoint, Outcome, RunRef, Step, SweepInput, SweepState, Trigger
 from sweeper.model.crowd import Crowd
+from sweeper.model.upkeep import StuckCase
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
 
 START = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
@@ -63,6 +64,7 @@ class FakeSweeps:
         self.away = False
         self.held: asyncio.Event | None = None
         self.worker = WorkerLife(alive=True, since=START)
+        self.cases: tuple[StuckCase, ...] = ()
 
     def for_target(self, workflow_id: str, head_repository_id: int, branch: str) -> None:
         """What the sweep finds out when it reads its run."""
@@ -134,6 +136,10 @@ class FakeSweeps:
             raise NotFound(f"There is no sweep {workflow_id}; `sweeper list` shows those there are.")
         sweep = self.sweeps[workflow_id]
         return SweepRecord(view=sweep.view(), state=sweep.state)
+
+    async def stuck(self) -> tuple[StuckCase, ...]:
+        await self._reach()
+        return self.cases
 
     async def worker_life(self) -> WorkerLife:
         await self._reach()

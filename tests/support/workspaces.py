@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from sweeper import ids
 from sweeper.errors import BadInput, HostLost, NonDeterminism, NotFound, Stale, SweeperError
 from sweeper.model import CommitMeta, Effect, EffectState, GitAccess, Patch, Workspace
+from sweeper.model.upkeep import HostTrace
 
 Tree = dict[str, bytes]
 
@@ -160,6 +162,25 @@ class FakeWorkspaces:
             prefix = f"refs/sweeper/{sweep}/"
             for record in [key for key in self.records if key[0] == repository_id and key[1].startswith(prefix)]:
                 del self.records[record]
+
+    async def traces(self) -> tuple[HostTrace, ...]:
+        with self._call("traces"):
+            found: dict[tuple[int, str], HostTrace] = {}
+            for (repository_id, name), ref, commit in self._left():
+                sweep = ids.sweep_id_of_workspace(name)
+                if sweep is None:
+                    continue
+                trace = found.get((repository_id, sweep))
+                trace = trace or HostTrace(host=self.host, repository_id=repository_id, sweep=sweep)
+                more = {"commits": (*trace.commits, commit)} if ref else {"worktrees": (*trace.worktrees, name)}
+                found[repository_id, sweep] = trace.model_copy(update=more)
+            return tuple(found[key] for key in sorted(found))
+
+    def _left(self) -> Iterator[tuple[tuple[int, str], str, str]]:
+        """(repository id and workspace or sweep), and of a record its ref and commit."""
+        yield from (((repository_id, name), "", "") for repository_id, name in sorted(self.trees))
+        for (repository_id, ref), commit in sorted(self.records.items()):
+            yield (repository_id, ref.split("/")[2]), ref, commit
 
     @contextmanager
     def _call(self, method: str) -> Iterator[None]:
