@@ -78,6 +78,12 @@ def run_of_sweep(workflow_id: str, repository: str, repository_id: int, api_url:
     return run if sweep_id(run, api_url, found["request"]) == workflow_id else None
 
 
+def request_of_sweep(workflow_id: str) -> str | None:
+    """What tells a sweep that was asked for anew from the first one of its run; the same id comes of it again."""
+    found = re.fullmatch(_SWEEP, workflow_id)
+    return found["request"] if found else None
+
+
 def target_of(head_repository_id: int, branch: str) -> str:
     """The target (head repository id, branch) a fix is for, as one searchable word."""
     return f"{head_repository_id}:{branch}"

@@ -128,7 +128,7 @@ class UpkeepActivities:
         judgement = judge(remains, known)
         if known.standing is Standing.OPEN or judgement.fate is Fate.START or run is None:
             return judgement
-        checks = await self._open_checks(remains, known, failing_sha)
+        checks = await self._open_checks(remains, failing_sha)
         return judge(remains, known, checks)
 
     def _run_of(self, remains: Remains) -> RunRef | None:
@@ -164,9 +164,9 @@ class UpkeepActivities:
             return False, None
         return admit_run(facts).go, facts.head_sha
 
-    async def _open_checks(self, remains: Remains, known: Known, failing_sha: str | None) -> Sequence[OpenCheck]:
+    async def _open_checks(self, remains: Remains, failing_sha: str | None) -> Sequence[OpenCheck]:
         proposed = (remains.branch_sha, *(pull.head_sha for pull in remains.pulls))
-        commits = [commit for commit in dict.fromkeys((failing_sha, *proposed, *known.commits[-1:])) if commit]
+        commits = [commit for commit in dict.fromkeys((failing_sha, *proposed)) if commit]
         return await self._tools.inventory.open_checks(remains.repository, remains.sweep, commits)
 
     @activity.defn(name=names.START_AGAIN.name)

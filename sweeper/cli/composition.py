@@ -30,15 +30,18 @@ def require_login(settings: Settings) -> None:
 
 def code_host(settings: Settings, state: StateDir) -> GitHubHost:
     """GitHub by the settings. Raises BadInput if there is nothing to log in with."""
+    return GitHubHost(github_access(settings, state))
+
+
+def github_access(settings: Settings, state: StateDir) -> GitHubAccess:
+    """Where GitHub is and as whom we act. Raises BadInput if there is nothing to log in with."""
     require_login(settings)
-    return GitHubHost(
-        GitHubAccess(
-            api_url=settings.github_url,
-            token=settings.github_token,
-            app_id=settings.app_id,
-            app_key_file=settings.app_key_file,
-            marker_key=SecretBytes(marker_key(settings, state)),
-        )
+    return GitHubAccess(
+        api_url=settings.github_url,
+        token=settings.github_token,
+        app_id=settings.app_id,
+        app_key_file=settings.app_key_file,
+        marker_key=SecretBytes(marker_key(settings, state)),
     )
 
 

@@ -59,7 +59,7 @@ async def _serve(settings: Settings, state: StateDir, *, with_web: bool, with_wo
         if ports is not None:
             from sweeper.cli.worker_role import prepare_worker
 
-            staying.append(await prepare_worker(ports, state, server.client, stack, settings.stop_grace))
+            staying.append(await prepare_worker(ports, settings, state, server.client, stack))
         if listeners is not None:
             staying.append(await listeners.start(settings, state, server.client, stack, with_worker=with_worker))
             urls = f"Webhooks at {listeners.public_url}/webhooks/github, admin pages at {listeners.admin_url}"

@@ -154,6 +154,7 @@ def _environment(settings: Settings) -> dict[str, str]:
         "SWEEPER_AGENT_COMMAND": settings.agent_command or "",
         "SWEEPER_ALLOW_UNSANDBOXED": "1" if settings.allow_unsandboxed else "",
         "SWEEPER_LOG_LEVEL": settings.log_level,
+        "SWEEPER_RECONCILE_INTERVAL": "0s",  # what an earlier play left behind is its own business
         "PYTHONUNBUFFERED": "1",
     }
     return kept | {name: value for name, value in wanted.items() if value}

@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import timedelta
 
 from temporalio.client import Client
 from temporalio.worker import Worker
 
 from adapters.temporal.life import WorkerPulse
-from sweeper.cli import composition
+from sweeper.cli import composition, upkeep
 from sweeper.cli.command import people
 from sweeper.config import Settings, StateDir
 from sweeper.ports import Ports
@@ -28,11 +29,16 @@ async def choose_ports(settings: Settings, state: StateDir) -> Ports:
 
 
 async def prepare_worker(
-    ports: Ports, state: StateDir, client: Client, stack: AsyncExitStack, grace: timedelta
+    ports: Ports, settings: Settings, state: StateDir, client: Client, stack: AsyncExitStack
 ) -> Callable[[], Awaitable[None]]:
-    """Show a pulse; the result works until it is cancelled, and then `grace` longer on what is under way."""
+    """Show a pulse and ring upkeep; the result works until it is cancelled, and then its grace time longer on what is
+    under way.
+    """
     await stack.enter_async_context(WorkerPulse(state.root))
-    workers = build_workers(client, ports, composition.durable(client, state), WorkerOptions(grace=grace))
+    durable, grace = composition.durable(client, state), settings.stop_grace
+    durable = replace(durable, upkeep=upkeep.caretaking(settings, state, ports.code_host, durable.sweeps))
+    workers = build_workers(client, ports, durable, WorkerOptions(grace=grace))
+    await upkeep.ring(settings, ports.workspaces.host, client)
     return lambda: _work(workers, grace)
 
 

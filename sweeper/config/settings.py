@@ -102,6 +102,12 @@ class Settings(BaseSettings):
     stop_grace: Duration = timedelta(seconds=10)
     """How long what a worker has under way may go on when it is told to stop."""
 
+    reconcile_interval: Duration = Field(default=timedelta(minutes=5), ge=timedelta(0))
+    reconcile_lookback: Duration = timedelta(hours=24)
+    repositories: Annotated[tuple[str, ...], NoDecode, CommaList] = ("*",)
+    alert_command: str | None = None
+    alert_url: SecretStr | None = None
+
     @model_validator(mode="after")
     def _belongs_together(self) -> Self:
         if "command" in self.agents and not self.agent_command:

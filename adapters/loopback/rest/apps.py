@@ -6,9 +6,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from adapters.loopback.auth import Kind, new_installation_token
-from adapters.loopback.core.lookup import user_named
+from adapters.loopback.core.lookup import may, permission_of, user_named
 from adapters.loopback.core.refusals import Refused, not_found
-from adapters.loopback.core.state import Delivery, Repo
+from adapters.loopback.core.state import Delivery, Permission, Repo
 from adapters.loopback.rest.common import AnyCall, AppCall, Asked, Body, Listing, answer, paged
 from adapters.loopback.shapes import people, repos
 from adapters.loopback.shapes.view import Json, iso
@@ -23,6 +23,27 @@ async def get_user(call: AnyCall) -> Response:
     if call.caller.kind is not Kind.USER:
         raise Refused(403, "Resource not accessible by integration")
     return answer(people.account(call.view, call.user))
+
+
+@router.get("/user/repos")
+async def list_own_repositories(call: AnyCall) -> Response:
+    """GET /user/repos: what the user may see; `permissions` says what else. An installation has no user."""
+    if call.caller.kind is not Kind.USER:
+        raise Refused(403, "Resource not accessible by integration")
+    is_bot = call.user.id == call.hub.app.bot_id
+
+    def visible(repo: Repo) -> bool:
+        outside = is_bot and not (repo.installed and call.hub.app.installed)
+        return not outside and permission_of(call.hub.state, repo, call.user) is not Permission.NONE
+
+    found = [repo for repo in call.hub.state.repos.values() if visible(repo)]
+    return paged(call, found, lambda repo: _with_rights(call, repo))
+
+
+def _with_rights(call: Asked, repo: Repo) -> Json:
+    may_push = may(call.hub.state, repo, call.user, Permission.WRITE)
+    rights: Json = {"admin": False, "maintain": False, "push": may_push, "triage": may_push, "pull": True}
+    return repos.repo(call.view, repo) | {"permissions": rights}
 
 
 @router.get("/users/{login}")
