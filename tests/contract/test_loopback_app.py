@@ -135,7 +135,11 @@ async def test_a_suspended_installation_is_refused_and_hears_nothing(scene: Scen
     token = await scene.installation_token()
     await scene.drive.installation(ChangeInstallation(action="suspend"))
     async with rest(scene.info, token) as api:
-        assert (await api.get(f"/repos/{SHOP}")).status_code == 403
+        refused = await api.get(f"/repos/{SHOP}")
+        assert (refused.status_code, refused.json()["message"]) == (403, "This installation has been suspended")
+    async with scene.as_app() as api:
+        no_token = await api.post(f"/app/installations/{scene.info.installation_id}/access_tokens")
+        assert (no_token.status_code, no_token.json()["message"]) == (403, "This installation has been suspended")
     await scene.drive.dispatch(NewDispatch(repo=SHOP, event_type="unheard", user="ada"))
     await scene.drive.installation(ChangeInstallation(action="unsuspend"))
     async with rest(scene.info, token) as api:

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import os
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,13 +35,14 @@ class Scene:
             await asyncio.sleep(0.02)
         return view
 
-    def push(self) -> subprocess.CompletedProcess[str]:
-        """A new branch by git."""
+    def push(self, branch: str) -> subprocess.CompletedProcess[str]:
+        """A new branch by git, from a clone of its own."""
         login = base64.b64encode(f"x-access-token:{self.info.token}".encode()).decode()
         env = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
         remote = f"{self.info.git_url}/{SHOP}.git"
         header = f"http.extraheader=Authorization: Basic {login}"
-        command = f'git -c "{header}" clone -q {remote} . && git -c "{header}" push origin HEAD:refs/heads/pushed'
+        git = f'git -c "{header}"'
+        command = f"{git} clone -q {remote} {branch} && cd {branch} && {git} push origin HEAD:refs/heads/{branch}"
         return subprocess.run(command, shell=True, cwd=self.work, env=env, capture_output=True, text=True, check=False)
 
 
@@ -170,28 +171,58 @@ async def test_a_pattern_that_is_none_is_refused(scene: Scene) -> None:
         await scene.drive.faults(FaultRule(path="(", kind="500"))
 
 
-async def bad_gateway(scene: Scene) -> None:
-    await scene.drive.faults(FaultRule(method="POST", path="git-receive-pack", kind="502", when="after"))
+GIT_KINDS = ["500", "502", "503", "405", "422", "429", "403_secondary", "403_resource", "reset", "truncate"]
 
 
-async def lost(scene: Scene) -> None:
-    await scene.drive.faults(FaultRule(method="POST", path="git-receive-pack", kind="reset", when="after", times=9))
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_push_that_fails_has_moved_the_branch_or_not_as_the_rule_says(scene: Scene, when: str) -> None:
+    for number, kind in enumerate(GIT_KINDS):
+        branch = f"pushed-{number}"
+        # git sends the request again by itself when an old connection is cut.
+        await scene.drive.faults(push_rule(kind, when, times=9))
+        assert (await asyncio.to_thread(scene.push, branch)).returncode != 0, kind
+        moved = branch in (await scene.drive.world()).repos[0].branches
+        assert moved == (when == "after"), kind
+        effects = [call for call in (await scene.drive.ledger()).calls if call.key and branch in call.key]
+        assert len(effects) == (1 if moved else 0), kind
 
 
-@pytest.mark.parametrize("spoil", [bad_gateway, lost])
-async def test_a_push_whose_answer_is_lost_has_moved_the_branch(
-    scene: Scene, spoil: Callable[[Scene], Awaitable[None]]
-) -> None:
-    await spoil(scene)
-    pushed = await asyncio.to_thread(scene.push)
-    assert pushed.returncode != 0
-    assert "pushed" in (await scene.drive.world()).repos[0].branches
+def push_rule(kind: str, when: str, **more: object) -> FaultRule:
+    rule = {"method": "POST", "path": "git-receive-pack", "kind": kind, "when": when, "seconds": 0.1}
+    return FaultRule.model_validate(rule | more)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("kind", ["slow", "stale_read"])
+async def test_a_push_that_is_only_late_succeeds(scene: Scene, kind: str, when: str) -> None:
+    await scene.drive.faults(push_rule(kind, when))
+    assert (await asyncio.to_thread(scene.push, "late")).returncode == 0
+    ledger = await scene.drive.ledger()
+    assert ledger.effects == {"branch.push": 1}
+    assert [call.fault for call in ledger.calls if call.effect == "branch.push"] == [kind]
+
+
+@pytest.mark.parametrize(("when", "moved"), [("before", False), ("after", True)])
+async def test_a_push_can_be_held_before_and_after_its_effect(scene: Scene, when: str, moved: bool) -> None:
+    await scene.drive.faults(push_rule("hold", when))
+    waiting = asyncio.create_task(asyncio.to_thread(scene.push, "held"))
+    await scene.until(lambda view: any(call.fault == "hold" for call in view.calls))
+    assert ("held" in (await scene.drive.world()).repos[0].branches) == moved
+    await scene.drive.faults()
+    assert (await waiting).returncode == 0
     assert (await scene.drive.ledger()).effects == {"branch.push": 1}
 
 
-async def test_a_push_refused_before_its_effect_moves_nothing(scene: Scene) -> None:
-    await scene.drive.faults(FaultRule(method="POST", path="git-receive-pack", kind="503", when="before"))
-    pushed = await asyncio.to_thread(scene.push)
-    assert pushed.returncode != 0
-    assert "pushed" not in (await scene.drive.world()).repos[0].branches
+async def test_a_read_by_git_can_fail_as_well(scene: Scene) -> None:
+    await scene.drive.faults(FaultRule.model_validate({"method": "GET", "path": r"\.git/info/refs", "kind": "503"}))
+    assert "503" in (await asyncio.to_thread(scene.push, "unseen")).stderr
     assert (await scene.drive.ledger()).effects == {}
+
+
+@pytest.mark.parametrize("kind", ["reset", "truncate"])
+async def test_a_connection_that_breaks_before_the_effect(scene: Scene, kind: str) -> None:
+    await scene.drive.faults(rule(kind, "before"))
+    with pytest.raises(httpx.TransportError):
+        await scene.api.post(PULLS, json=BODY)
+    ledger = await scene.drive.ledger()
+    assert (ledger.calls[-1].fault, ledger.effects, await open_pulls(scene)) == (kind, {}, 0)

@@ -12,6 +12,7 @@ import pytest
 
 from adapters.loopback.core.state import Permission
 from adapters.loopback.drive.requests import (
+    ChangeInstallation,
     DeleteBranch,
     ForkHead,
     NewPush,
@@ -20,6 +21,7 @@ from adapters.loopback.drive.requests import (
     NewUser,
     OpenPull,
     PullAct,
+    Rename,
 )
 from adapters.loopback.drive_client import DriveClient, DriveRefused
 from adapters.loopback.options import LoopbackInfo
@@ -190,6 +192,34 @@ async def test_the_door_asks_for_a_login_and_for_rights(scene: Scene) -> None:
     assert "denied to rea" in await scene.git("push", "origin", "HEAD:refs/heads/x", token=reader.token, ok=False)
     assert "not found" in await scene.git("fetch", "origin", token=stranger.token, ok=False)
     assert "could not read Username" in await scene.git("fetch", "origin", token="ghs_wrong", ok=False)
+
+
+async def test_a_suspended_installation_is_refused_by_git_in_githubs_words(scene: Scene) -> None:
+    await scene.drive.installation(ChangeInstallation(action="suspend"))
+    await scene.commit("while suspended")
+    for command in (("ls-remote", scene.remote), ("push", "--quiet", scene.remote, "HEAD:refs/heads/suspended")):
+        said = await scene.git(*command, ok=False)
+        assert "403" in said
+        assert "This installation has been suspended" in said
+    await scene.drive.installation(ChangeInstallation(action="unsuspend"))
+    await scene.git("push", "--quiet", scene.remote, "HEAD:refs/heads/suspended")
+
+
+async def test_without_the_installation_git_finds_no_repository(scene: Scene) -> None:
+    for repo in (SHOP, None):
+        await scene.drive.installation(ChangeInstallation(repo=repo, action="remove"))
+        assert "not found" in await scene.git("ls-remote", scene.remote, ok=False)
+        await scene.drive.installation(ChangeInstallation(repo=repo, action="add"))
+        await scene.git("ls-remote", scene.remote)
+
+
+async def test_a_renamed_repository_is_found_by_git_under_its_old_name(scene: Scene) -> None:
+    await scene.drive.rename(Rename(repo=SHOP, name="store"))
+    await scene.commit("after the rename")
+    await scene.git("push", "--quiet", scene.remote, "HEAD:refs/heads/renamed")
+    (seen,) = (await scene.drive.world()).repos
+    assert seen.name == "octo/store"
+    assert "renamed" in seen.branches
 
 
 async def test_a_repository_is_cloned_and_never_used_in_place(scene: Scene, tmp_path: Path) -> None:

@@ -181,6 +181,13 @@ async def test_a_directory_in_use_or_with_something_else_in_it_is_refused(tmp_pa
     assert (state / "state.json").read_text() == "something else"
 
 
+async def test_a_directory_of_somebody_else_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(BadInput, match=r"holds 'notes.txt'.*empty --state directory"):
+        await serve(LoopbackOptions(state_dir=tmp_path))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["notes.txt"]
+
+
 async def test_calls_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
     async with running_loopback(tmp_path / "github") as (info, drive):
         await open_shop(drive)

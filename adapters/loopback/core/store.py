@@ -18,15 +18,18 @@ from pydantic import ValidationError
 from adapters.loopback.core.state import State
 from sweeper.errors import BadInput
 
+STATE_FILE = "state.json"
+ROOMS = ("git", "logs", "bodies", "tmp")
+
 
 class Store:
     """The document and the files beside it. `now()` is GitHub's clock, which the drive API may advance."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._file = directory / "state.json"
+        self._file = directory / STATE_FILE
         self._lock = asyncio.Lock()
-        for name in ("git", "logs", "bodies", "tmp"):
+        for name in ROOMS:
             (directory / name).mkdir(exist_ok=True)
         self.state = self._load()
         self._saved = ""
