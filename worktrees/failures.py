@@ -58,7 +58,18 @@ _RULES = (
         "it is tried again",
     ),
     _rule(
-        "hook declined|protected branch|refusing to allow|\\[remote rejected\\]",
+        "refusing to allow .* workflow",
+        PolicyDenied,
+        "grant the `workflows` permission (to a token: the `workflow` scope), or leave workflow files alone",
+    ),
+    _rule(
+        "gh006|gh013|protected branch|rule violations",
+        PolicyDenied,
+        "ask a maintainer to let us push here, or change the branch's rules",
+    ),
+    _rule("remote rejected.*\\((failure|failed to (lock|update)|unpacker error)", Transient, "it is tried again"),
+    _rule(
+        "hook declined|refusing to allow|\\[remote rejected\\]",
         PolicyDenied,
         "ask a maintainer whether this branch may be written",
     ),

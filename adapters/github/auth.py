@@ -4,21 +4,21 @@ Tokens live in memory only.
 """
 
 import threading
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 import jwt
 from github import Auth
-from github.Requester import Requester
 from pydantic import JsonValue, SecretStr
 
-from adapters.github.errors import Call, Refused, is_rate_limit, meaning
+from adapters.github.errors import Call, Refused
 from adapters.github.replies import AppReply, InstallationReply, PersonReply, TokenReply
 from adapters.github.settings import GitHubAccess
-from adapters.github.transport import ask, read, requester
-from sweeper.errors import AuthBroken, NotFound
+from adapters.github.transport import Connections, ask, read, requester
+from sweeper.errors import AuthBroken
 
-PERMISSIONS: dict[str, JsonValue] = {
+PERMISSIONS: dict[str, str] = {
     "actions": "read",
     "checks": "write",
     "contents": "write",
@@ -27,6 +27,9 @@ PERMISSIONS: dict[str, JsonValue] = {
     "statuses": "read",
 }
 """All an installation token of ours may do. No `workflows`: a proposal never changes a workflow file."""
+
+MODEST = PERMISSIONS | {"checks": "read"}
+"""For an app that was granted no more: then there is no check run of ours, and all else works."""
 
 RENEW_BEFORE = timedelta(minutes=10)
 """A token handed to git must outlive the longest push or fetch."""
@@ -48,8 +51,16 @@ class Tokens(Protocol):
         """A token good for that repository now."""
         ...
 
-    def forget(self, repository: str) -> bool:
-        """GitHub refused the token. True: another one can be had, so one more try makes sense."""
+    def forget(self, repository: str, refused: SecretStr) -> bool:
+        """GitHub refused that token. True: another one can be had, so one more try makes sense."""
+        ...
+
+    def payer(self, repository: str) -> str:
+        """Whose limits a write there counts against: writes of one payer are paced together."""
+        ...
+
+    def check(self) -> str:
+        """Ask GitHub who we are, right now; one line for a person. Raises AuthBroken when we are refused."""
         ...
 
     def close(self) -> None:
@@ -58,11 +69,12 @@ class Tokens(Protocol):
 
 
 class RepositoryAuth(Auth.Auth):
-    """PyGithub's view of `Tokens`: asked at each request, so a renewed token is used at once."""
+    """PyGithub's view of `Tokens`: asked at each request, so a renewed token is used at once. `used`: the last one."""
 
     def __init__(self, tokens: Tokens, repository: str) -> None:
         self._tokens = tokens
         self._repository = repository
+        self.used = SecretStr("")
 
     @property
     def token_type(self) -> str:
@@ -72,7 +84,9 @@ class RepositoryAuth(Auth.Auth):
     @property
     def token(self) -> str:
         """The token for this repository."""
-        return self._tokens.token(self._repository).get_secret_value()
+        self.used = SecretStr("")
+        self.used = self._tokens.token(self._repository)
+        return self.used.get_secret_value()
 
 
 class FixedToken:
@@ -91,19 +105,26 @@ class FixedToken:
 
     def login(self) -> str:
         """The user the token belongs to."""
+        return self._login or self.check()
+
+    def check(self) -> str:
+        """The user the token belongs to."""
+        call = Call("GET", "/user")
         with self._lock:
-            if self._login is None:
-                call = Call("GET", "/user")
-                self._login = read(PersonReply, ask(self._connection, call).data, call).login
+            self._login = read(PersonReply, ask(self._connection, call).data, call).login
             return self._login
 
     def token(self, repository: str) -> SecretStr:  # noqa: ARG002 - the port's shape
         """Always the same."""
         return self._token
 
-    def forget(self, repository: str) -> bool:  # noqa: ARG002 - the port's shape
+    def forget(self, repository: str, refused: SecretStr) -> bool:  # noqa: ARG002 - the port's shape
         """There is no other."""
         return False
+
+    def payer(self, repository: str) -> str:  # noqa: ARG002 - the port's shape
+        """The token's user, everywhere."""
+        return "token"
 
     def close(self) -> None:
         """Close the connection."""
@@ -111,14 +132,18 @@ class FixedToken:
 
 
 class AppTokens:
-    """A GitHub App: its key signs short JWTs, these buy installation tokens for one repository each."""
+    """A GitHub App: its key signs short JWTs, these buy installation tokens for one repository each.
+
+    For a repository one token is bought at a time, however many ask for it.
+    """
 
     def __init__(self, access: GitHubAccess, app_id: int, private_key: str) -> None:
+        auth = _signing(app_id, private_key)
         self._app_id = app_id
-        self._connection: Requester = requester(access, _signing(app_id, private_key))
+        self._connections = Connections(lambda: requester(access, auth))
         self._cached: dict[str, TokenReply] = {}
+        self._locks: dict[str, threading.Lock] = {}
         self._login: str | None = None
-        self._lock = threading.Lock()
 
     @property
     def app_id(self) -> int | None:
@@ -127,32 +152,52 @@ class AppTokens:
 
     def login(self) -> str:
         """`<app slug>[bot]`, the user GitHub shows for an app's writes."""
-        with self._lock:
-            if self._login is None:
-                call = Call("GET", "/app")
-                self._login = read(AppReply, ask(self._connection, call).data, call).slug + "[bot]"
-            return self._login
+        return self._login or self._ask_login()
+
+    def check(self) -> str:
+        """The bot, and the accounts it is installed on."""
+        call = Call("GET", "/app/installations")
+        login, answer = self._ask_login(), self._ask(call)
+        found = [read(InstallationReply, item, call) for item in answer] if isinstance(answer, list) else []
+        return f"{login}, {where_usable(self._app_id, found)}"
+
+    def _ask_login(self) -> str:
+        call = Call("GET", "/app")
+        self._login = read(AppReply, self._ask(call), call).slug + "[bot]"
+        return self._login
 
     def token(self, repository: str) -> SecretStr:
         """The cached one, or a new one when it is about to end. Buying twice is harmless: the older one just ages."""
-        with self._lock:
+        with self._locks.setdefault(repository, threading.Lock()):
             cached = self._cached.get(repository)
             if cached is None or cached.expires_at - RENEW_BEFORE <= datetime.now(UTC):
                 cached = self._cached[repository] = self._buy(repository)
             return cached.token
 
+    def forget(self, repository: str, refused: SecretStr) -> bool:
+        """It may have been revoked, or GitHub's clock is ahead of ours. A newer one that somebody bought stays."""
+        with self._locks.setdefault(repository, threading.Lock()):
+            cached = self._cached.get(repository)
+            if cached is not None and cached.token == refused:
+                del self._cached[repository]
+        return bool(refused.get_secret_value())
+
+    def payer(self, repository: str) -> str:
+        """The account of the repository: an app has one installation on each."""
+        return repository.partition("/")[0].casefold()
+
     def _buy(self, repository: str) -> TokenReply:
         where = Call("GET", f"/repos/{repository}/installation")
         try:
-            installation = read(InstallationReply, ask(self._connection, where, refusable={404}).data, where)
+            installation = read(InstallationReply, self._ask(where, refusable={404}), where)
         except Refused:
-            raise NotFound(f"Install app {self._app_id} on {repository}: GitHub knows no installation there.") from None
+            raise AuthBroken(
+                f"Install app {self._app_id} on {repository}: GitHub knows no installation there."
+            ) from None
         call = Call("POST", f"/app/installations/{installation.id}/access_tokens")
         try:
             return self._narrow_token(call, repository)
         except Refused as refused:
-            if is_rate_limit(refused):
-                raise meaning(refused, call, datetime.now(UTC)) from None
             raise AuthBroken(
                 f"Give app {self._app_id} its permissions on {repository} and end any suspension: "
                 f"{call} was answered {refused.status} {refused.reason}."
@@ -160,23 +205,47 @@ class AppTokens:
 
     def _narrow_token(self, call: Call, repository: str) -> TokenReply:
         """For that repository only; an old name is not known here: then for the installation's."""
-        wish: dict[str, JsonValue] = {"permissions": PERMISSIONS, "repositories": [repository.partition("/")[2]]}
-        try:
-            answer = ask(self._connection, call, body=wish, refusable={403, 422})
-        except Refused as refused:
-            if not refused.says("repositor"):
-                raise
-            answer = ask(self._connection, call, body={"permissions": PERMISSIONS}, refusable={403, 422})
-        return read(TokenReply, answer.data, call)
+        rights, repositories = PERMISSIONS, [repository.partition("/")[2]]
+        while True:
+            narrow: dict[str, JsonValue] = {"repositories": [*repositories]} if repositories else {}
+            try:
+                answer = self._ask(call, {"permissions": {**rights}, **narrow}, refusable={403, 404, 422})
+                return read(TokenReply, answer, call)
+            except Refused as refused:
+                if refused.says("repositor") and repositories:
+                    repositories = []
+                elif refused.says("permissions") and rights is not MODEST:
+                    rights = MODEST
+                else:
+                    raise
 
-    def forget(self, repository: str) -> bool:
-        """Drop the cached token: it may have been revoked, or GitHub's clock is ahead of ours."""
-        with self._lock:
-            return self._cached.pop(repository, None) is not None
+    def _ask(self, call: Call, body: JsonValue = None, refusable: Collection[int] = ()) -> JsonValue:
+        with self._connections.borrow() as connection:
+            return ask(connection, call, body=body, refusable=refusable).data
 
     def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
+        """Close connections."""
+        self._connections.close()
+
+
+def where_usable(app_id: int, installations: list[InstallationReply]) -> str:
+    """On how many accounts the app can work, and what is wrong on the others. Raises AuthBroken if on none."""
+    if not installations:
+        raise AuthBroken(f"Install app {app_id} on an account: it is installed nowhere.")
+    problems = {one.name: _problem(one) for one in installations}
+    broken = "; ".join(f"{name}: {problem}" for name, problem in problems.items() if problem)
+    usable = sum(not problem for problem in problems.values())
+    if not usable:
+        raise AuthBroken(f"Mend the installation of app {app_id} on {broken}.")
+    return f"installed on {usable} account(s)" + (f"; not usable on {broken}" if broken else "")
+
+
+def _problem(installation: InstallationReply) -> str:
+    if installation.suspended_at is not None:
+        return "suspended"
+    granted = installation.permissions
+    missing = [f"{name}={right}" for name, right in MODEST.items() if granted.get(name) not in (right, "write")]
+    return f"not granted {', '.join(missing)}" if granted and missing else ""
 
 
 def _signing(app_id: int, private_key: str) -> Auth.AppAuth:

@@ -1,26 +1,22 @@
-"""The API of one GitHub, repository by repository. Blocking: call it in a thread.
+"""The API of one GitHub, repository by repository. Blocking: call it in a thread."""
 
-Connections are borrowed: PyGithub's keeps the request under way in itself, so two threads on one connection can send
-each other's request. Each call borrows an idle one or makes another.
-"""
-
-from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from urllib.parse import quote
 
 import requests
 from github.Requester import Requester
-from pydantic import JsonValue
+from pydantic import JsonValue, SecretStr
 
 from adapters.github.auth import RepositoryAuth, Tokens
 from adapters.github.errors import Call, Refused, meaning
 from adapters.github.graph import Mutation, refusal_in
+from adapters.github.pacer import Pacer
 from adapters.github.replies import RefReply
 from adapters.github.settings import GitHubAccess
-from adapters.github.transport import Answer, Reply, ask, read, requester
+from adapters.github.transport import Answer, Connections, Reply, ask, read, requester
 from sweeper.errors import AuthBroken, BadInput, Permanent
 
 MOST_PAGES = 100
@@ -32,7 +28,8 @@ class Client:
     def __init__(self, access: GitHubAccess, tokens: Tokens) -> None:
         self.tokens = tokens
         self._access = access
-        self._idle: dict[str, deque[Requester]] = {}
+        self.pacer = Pacer(access.pause_between_writes)
+        self._connections: dict[str, Connections] = {}
 
     def repository(self, name: str) -> "Repository":
         """Calls on `owner/name`. Raises BadInput for what cannot be a name; asks nothing yet."""
@@ -51,32 +48,30 @@ class Client:
         body: JsonValue = None,
         refusable: Collection[int] = (),
     ) -> Answer:
-        """Send it. An app's token that is refused is renewed and tried once more: a 401 has done nothing."""
-        with self._borrow(repository) as connection:
+        """Send it, a write in its turn. An app's token that is refused is renewed and tried once more: a 401 has done
+        nothing.
+        """
+        if call.writes:
+            self.pacer.wait(self.tokens.payer(repository))
+        with self._lend(repository) as connection:
             try:
                 return ask(connection, call, params, body, refusable)
             except AuthBroken:
-                if not self.tokens.forget(repository):
+                used = connection.auth.used if isinstance(connection.auth, RepositoryAuth) else SecretStr("")
+                if not self.tokens.forget(repository, used):
                     raise
             return ask(connection, call, params, body, refusable)
 
-    @contextmanager
-    def _borrow(self, repository: str) -> Iterator[Requester]:
-        idle = self._idle.setdefault(repository, deque())
-        try:
-            connection = idle.pop()
-        except IndexError:
-            connection = requester(self._access, RepositoryAuth(self.tokens, repository))
-        try:
-            yield connection
-        finally:
-            idle.append(connection)
+    def _lend(self, repository: str) -> AbstractContextManager[Requester]:
+        def connect() -> Requester:
+            return requester(self._access, RepositoryAuth(self.tokens, repository))
+
+        return self._connections.setdefault(repository, Connections(connect)).borrow()
 
     def close(self) -> None:
         """Close idle connections and the identity's own."""
-        for idle in list(self._idle.values()):
-            while idle:
-                idle.pop().close()
+        for connections in list(self._connections.values()):
+            connections.close()
         self.tokens.close()
 
 

@@ -1,15 +1,16 @@
 """The one place where GitHub's answers become errors of ours.
 
-    401                                   AuthBroken
-    429; 403 of a rate limit              RateLimited, until Retry-After, else the reset, else a minute
-    403 otherwise                         PolicyDenied
+    401; 403 while suspended              AuthBroken
+    429; 403, 422 of a limit              RateLimited, until Retry-After, else the reset, else a minute
+    403 otherwise                         PolicyDenied, with the right that is missing
     404                                   NotFound
     405, 409 to a merge                   MergeRefused
     408, 5xx, no or unreadable answer     Transient after a read, OutcomeUnknown after a write
-    410, 422, any other 4xx               Permanent
+    410, 422, 451, any other 4xx          Permanent
     a URL PyGithub will not follow        Permanent
 
-A refused call (4xx) did nothing. Sources: GitHub's REST description, its pages on rate limits and troubleshooting.
+A refused call (4xx) did nothing. No answer, half of one, and a web page where JSON was asked for are all unreadable.
+Sources: GitHub's REST description, its pages on rate limits and troubleshooting.
 """
 
 import json
@@ -38,10 +39,29 @@ from sweeper.errors import (
 SHORTEST_PAUSE = timedelta(seconds=60)
 """For a secondary limit without Retry-After: GitHub asks for at least a minute."""
 
-UNREADABLE = (requests.RequestException, json.JSONDecodeError)
+UNREADABLE = (requests.RequestException, json.JSONDecodeError, UnicodeDecodeError, AttributeError)
+"""AttributeError: PyGithub looks for a message in an error's body, which may be JSON of any kind."""
+
 REFUSED_URL = (AssertionError, RuntimeError)
-_LIMIT_WORDS = ("rate limit", "please retry your request again later", "please wait a few minutes")
+_LIMIT_WORDS = (
+    "rate limit",
+    "please retry your request again later",
+    "please wait a few minutes",
+    "abuse detection mechanism",
+)
+_TOO_QUICK = "submitted too quickly"
 _LONGEST_REASON = 300
+
+_RIGHTS = {
+    re.compile(r"/repos/[^/]+/[^/]+/(pulls|issues)\b|/graphql\b"): "pull_requests=write",
+    re.compile(r"/repos/[^/]+/[^/]+/check-runs\b"): "checks=write",
+    re.compile(r"/repos/[^/]+/[^/]+/commits/[^/]+/check-runs$"): "checks=read",
+    re.compile(r"/repos/[^/]+/[^/]+/commits/[^/]+/status$"): "statuses=read",
+    re.compile(r"/repos/[^/]+/[^/]+/actions/runs/\d+/rerun"): "actions=write",
+    re.compile(r"/repos/[^/]+/[^/]+/actions\b"): "actions=read",
+    re.compile(r"/repos/[^/]+/[^/]+/(contents|git|commits)\b"): "contents=read",
+}
+"""What a path needs, for answers that do not say so. The first that fits."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +126,8 @@ def meaning(refused: Refused, call: Call, now: datetime) -> SweeperError:
     said = f"{refused.status} {refused.reason}".strip()
     if refused.status == 401:
         return AuthBroken(f"Renew the GitHub token or app key: {call} was answered {said}.")
+    if refused.status == 403 and refused.says("suspended"):
+        return AuthBroken(f"End the suspension of the app or account: {call} was answered {said}.")
     if is_rate_limit(refused):
         retry_at = pause_end(refused.headers, now)
         return RateLimited(f"Wait until {retry_at:%Y-%m-%dT%H:%M:%SZ}: {call} was answered {said}.", retry_at)
@@ -114,20 +136,27 @@ def meaning(refused: Refused, call: Call, now: datetime) -> SweeperError:
     if call.is_merge and refused.status in (405, 409):
         return MergeRefused(f"Try the merge again later: GitHub answered {said}.")
     if refused.status == 403:
-        return PolicyDenied(f"Allow {call}{_missing_right(refused)}: GitHub answered {said}.")
+        return PolicyDenied(f"Allow {call}{_missing_right(refused, call)}: GitHub answered {said}.")
     if refused.status == 404:
         return NotFound(f"Check the name and whether our credentials may see it: {call} was answered {said}.")
     return Permanent(f"Do not repeat {call} as it is: GitHub answered {said}.")
 
 
-def _missing_right(refused: Refused) -> str:
+def _missing_right(refused: Refused, call: Call) -> str:
     rights = refused.headers.get("x-accepted-github-permissions", "")
-    return f" by granting {rights}" if re.fullmatch(r"[\w=,; -]{1,200}", rights) else ""
+    if not re.fullmatch(r"[\w=,; -]{1,200}", rights):
+        is_about_rights = refused.says("not accessible") or refused.says("permission")
+        needed = next((right for path, right in _RIGHTS.items() if path.search(call.path)), "")
+        rights = needed if is_about_rights else ""
+    return f" by granting {rights}" if rights else ""
 
 
 def is_rate_limit(refused: Refused) -> bool:
-    """429 always; 403 when its headers or its text say so (GitHub uses both for primary and secondary limits)."""
-    if refused.status == 429:
+    """429 always; 403 when its headers or its text say so (GitHub uses both for primary and secondary limits).
+
+    A 422 may be one as well: content that came too fast.
+    """
+    if refused.status == 429 or (refused.status == 422 and refused.says(_TOO_QUICK)):
         return True
     named = any(refused.says(words) for words in _LIMIT_WORDS)
     spent = refused.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in refused.headers

@@ -1,6 +1,11 @@
 """The CodeHost port over one GitHub. Blocking parts run in threads; each writing part says why twice is safe."""
 
 import asyncio
+import contextvars
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import ParamSpec, TypeVar
 
 from pydantic import SecretStr
 
@@ -10,6 +15,7 @@ from adapters.github.client import Client
 from adapters.github.logs import Logs
 from adapters.github.markers import Marks
 from adapters.github.merging import Merges
+from adapters.github.pacer import CALLER, Caller
 from adapters.github.pulls import Pulls
 from adapters.github.replies import RepositoryReply
 from adapters.github.reports import Reports
@@ -17,6 +23,10 @@ from adapters.github.settings import GitHubAccess
 from adapters.github.talk import Talk
 from sweeper.model import CheckReport, Effect, GitAccess, JobFacts, Proposal, RunFacts, RunRef, World
 from sweeper.ports import LogAnswer, NewPull, OpenedPull, PullRef
+
+WRITERS = 32
+Work = ParamSpec("Work")
+Answer = TypeVar("Answer")
 
 
 class GitHubHost:
@@ -27,6 +37,7 @@ class GitHubHost:
         self._tokens = tokens_for(access)
         self._client = Client(access, self._tokens)
         self._logs = Logs(access, self._tokens)
+        self._writers = ThreadPoolExecutor(WRITERS, "github-write")
         marks = Marks(self._tokens, access.marker_key.get_secret_value())
         self._pulls = Pulls(self._client, marks)
         self._talk = Talk(self._client, marks)
@@ -39,12 +50,29 @@ class GitHubHost:
         return self._access.api_url
 
     def close(self) -> None:
-        """Close connections."""
+        """Close connections. A write under way still comes to its end."""
+        self._writers.shutdown(wait=False, cancel_futures=True)
         self._client.close()
+
+    async def _write(self, work: Callable[Work, Answer], *args: Work.args, **kwargs: Work.kwargs) -> Answer:
+        """In a thread of its own pool: those who wait for their turn to write must not be in the way of reads."""
+        caller = Caller()
+        context = contextvars.copy_context()
+        context.run(CALLER.set, caller)
+        call = partial(context.run, work, *args, **kwargs)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._writers, call)
+        except asyncio.CancelledError:
+            self._client.pacer.leave(caller)
+            raise
 
     async def login(self) -> str:
         """The user of the token, or `<app>[bot]`; asked once, then kept."""
         return await asyncio.to_thread(self._tokens.login)
+
+    async def check_login(self) -> str:
+        """As whom we are logged in, asked of GitHub right now; one line for a person. Raises AuthBroken if refused."""
+        return await asyncio.to_thread(self._tokens.check)
 
     async def find_run(self, repository: str, run_id: int) -> RunFacts:
         """The newest attempt of a run. Raises NotFound."""
@@ -72,7 +100,7 @@ class GitHubHost:
 
     async def open_pull(self, new: NewPull) -> OpenedPull:
         """Twice is safe: looks by head ref first, and GitHub refuses a second one."""
-        return await asyncio.to_thread(self._pulls.open, new)
+        return await self._write(self._pulls.open, new)
 
     async def find_pull(self, run: RunRef, branch: str) -> Proposal | None:
         """Our open one of that branch, by its signed marker."""
@@ -80,39 +108,39 @@ class GitHubHost:
 
     async def update_pull(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         """Twice is safe: setting the same text again changes nothing."""
-        return await asyncio.to_thread(self._pulls.update, pull, body, effect_key)
+        return await self._write(self._pulls.update, pull, body, effect_key)
 
     async def comment(self, pull: PullRef, body: str, effect_key: str) -> Effect:
         """Twice is safe: looks by signed marker first and brings doubles down to one."""
-        return await asyncio.to_thread(self._talk.comment, pull, body, effect_key)
+        return await self._write(self._talk.comment, pull, body, effect_key)
 
     async def close_pull(self, pull: PullRef, effect_key: str) -> Effect:
         """Twice is safe: closing is setting a state."""
-        return await asyncio.to_thread(self._pulls.close, pull, effect_key)
+        return await self._write(self._pulls.close, pull, effect_key)
 
     async def draft_pull(self, pull: PullRef, effect_key: str) -> Effect:
         """Twice is safe: being a draft is a state."""
-        return await asyncio.to_thread(self._pulls.draft, pull, effect_key)
+        return await self._write(self._pulls.draft, pull, effect_key)
 
     async def label_pull(self, pull: PullRef, labels: tuple[str, ...], effect_key: str) -> Effect:
         """Twice is safe: labels are a set."""
-        return await asyncio.to_thread(self._talk.label, pull, labels, effect_key)
+        return await self._write(self._talk.label, pull, labels, effect_key)
 
     async def request_reviewers(self, pull: PullRef, reviewers: tuple[str, ...], effect_key: str) -> Effect:
         """Twice is safe: who was asked or has answered is not asked again."""
-        return await asyncio.to_thread(self._talk.request, pull, reviewers, effect_key)
+        return await self._write(self._talk.request, pull, reviewers, effect_key)
 
     async def report_check(self, run: RunRef, report: CheckReport, effect_key: str) -> Effect:
         """Twice is safe: looks for our check run of that sweep first and brings doubles down to one."""
-        return await asyncio.to_thread(self._reports.report, run, report, effect_key)
+        return await self._write(self._reports.report, run, report, effect_key)
 
     async def rerun_failed(self, run: RunRef, effect_key: str) -> Effect:
         """Twice is safe: a later attempt is an answer, and GitHub starts none while one runs."""
-        return await asyncio.to_thread(reruns.rerun_failed, self._client, run, effect_key)
+        return await self._write(reruns.rerun_failed, self._client, run, effect_key)
 
     async def merge_pull(self, pull: PullRef, head_sha: str, effect_key: str, target_head: str | None = None) -> Effect:
         """Twice is safe: a merged pull request is read as done, and the call names its head."""
-        return await asyncio.to_thread(self._merges.merge, pull, head_sha, effect_key, target_head)
+        return await self._write(self._merges.merge, pull, head_sha, effect_key, target_head)
 
     async def git_access(self, repository: str) -> GitAccess:
         """Clone URL and a token for that repository, good for at least ten minutes in app mode."""

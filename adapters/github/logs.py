@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 import httpx
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue, SecretStr, TypeAdapter, ValidationError
 
 from adapters.github import errors
 from adapters.github.auth import Tokens
@@ -77,9 +77,10 @@ class Logs:
         """The API's own answer. A rename (301) is followed inside the host, with the token."""
         url = httpx.URL(self._base + call.path)
         for _ in range(_MOST_MOVES):
-            async with http.stream("GET", url, headers=await self._headers(repository)) as answer:
+            token = await asyncio.to_thread(self._tokens.token, repository)
+            async with http.stream("GET", url, headers=_headers(token)) as answer:
                 moved = answer.next_request if answer.status_code in (301, 307, 308) else None
-                refused = answer.status_code == 401 and self._tokens.forget(repository)
+                refused = answer.status_code == 401 and self._tokens.forget(repository, token)
                 if moved is None and not refused:
                     yield answer
                     return
@@ -97,13 +98,13 @@ class Logs:
         """Reading the certificate store takes up to 0.2 s of processor time, so it is done once."""
         return httpx.create_ssl_context()
 
-    async def _headers(self, repository: str) -> dict[str, str]:
-        token = await asyncio.to_thread(self._tokens.token, repository)
-        return {
-            "Authorization": f"Bearer {token.get_secret_value()}",
-            "Accept": "application/vnd.github+json",
-            "X-GitHub-Api-Version": API_VERSION,
-        }
+
+def _headers(token: SecretStr) -> dict[str, str]:
+    return {
+        "Authorization": f"Bearer {token.get_secret_value()}",
+        "Accept": "application/vnd.github+json",
+        "X-GitHub-Api-Version": API_VERSION,
+    }
 
 
 @asynccontextmanager

@@ -19,9 +19,17 @@ class AppReply(Wire):
 
 
 class InstallationReply(Wire):
-    """Where the app is installed."""
+    """Where the app is installed, and what it was granted there."""
 
     id: int
+    account: PersonReply | None = None
+    suspended_at: Instant | None = None
+    permissions: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """The account, for people."""
+        return self.account.login if self.account else f"installation {self.id}"
 
 
 class TokenReply(Wire):

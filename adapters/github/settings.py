@@ -1,6 +1,8 @@
 """How to reach one GitHub and as whom."""
 
+import ipaddress
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
@@ -10,12 +12,16 @@ from pydantic import Field, SecretBytes, SecretStr, model_validator
 from sweeper.errors import BadInput
 from sweeper.model import Strict
 
+DEFAULT_PAUSE = timedelta(seconds=1)
+"""What GitHub asks of those who write much."""
+
 
 class GitHubAccess(Strict):
     """Address and identity. Either `token` or `app_id` with `app_key_file`; an app can do more and is preferred.
 
     `timeout_seconds` bounds connecting and each wait for bytes of one request. `git_url` overrides the clone URL that
-    the API names (`<git_url>/<owner>/<name>.git`). `marker_key` signs the markers in texts of ours. Raises BadInput.
+    the API names (`<git_url>/<owner>/<name>.git`). `marker_key` signs the markers in texts of ours. `write_pause`: from
+    one write to the next; unless set a second, and nothing for a GitHub on this machine. Raises BadInput.
     """
 
     api_url: str
@@ -25,6 +31,14 @@ class GitHubAccess(Strict):
     marker_key: SecretBytes
     timeout_seconds: int = Field(default=15, ge=1)
     git_url: str | None = None
+    write_pause: timedelta | None = Field(default=None, ge=timedelta(0))
+
+    @property
+    def pause_between_writes(self) -> float:
+        """Seconds."""
+        if self.write_pause is not None:
+            return self.write_pause.total_seconds()
+        return 0.0 if _is_this_machine(urlsplit(self.api_url).hostname or "") else DEFAULT_PAUSE.total_seconds()
 
     @model_validator(mode="after")
     def _is_usable(self) -> Self:
@@ -40,3 +54,10 @@ class GitHubAccess(Strict):
                 "Set SWEEPER_GITHUB_TOKEN to the token alone: it is empty or has a space or line break in it."
             )
         return self
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -6,7 +6,9 @@ retries are off (they repeat POSTs whose answer was lost) and so are its pauses:
 """
 
 import logging
-from collections.abc import Collection, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -52,6 +54,33 @@ def requester(access: GitHubAccess, auth: Auth.Auth) -> Requester:
     return client.requester
 
 
+class Connections:
+    """Idle connections of one identity, lent to one thread at a time: PyGithub's keeps the request under way in itself,
+    so two threads on one connection can send each other's request.
+    """
+
+    def __init__(self, make: Callable[[], Requester]) -> None:
+        self._make = make
+        self._idle: deque[Requester] = deque()
+
+    @contextmanager
+    def borrow(self) -> Iterator[Requester]:
+        """An idle one, or another."""
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._make()
+        try:
+            yield connection
+        finally:
+            self._idle.append(connection)
+
+    def close(self) -> None:
+        """Close the idle ones."""
+        while self._idle:
+            self._idle.pop().close()
+
+
 def _keep_secrets_out_of_logs() -> None:
     """At these levels the libraries would print installation tokens, bodies and signed download links."""
     for name, level in (("github.Requester", logging.INFO), ("httpx", logging.WARNING), ("httpcore", logging.INFO)):
@@ -65,7 +94,10 @@ def ask(
     body: JsonValue = None,
     refusable: Collection[int] = (),
 ) -> Answer:
-    """Send it once. Raises sweeper.errors; `Refused` for the statuses the caller wants to judge himself."""
+    """Send it once. Raises sweeper.errors; `Refused` for the statuses the caller wants to judge himself.
+
+    A limit is a limit whatever its status.
+    """
     try:
         headers, data = connection.requestJsonAndCheck(
             call.verb, call.page or call.path, dict(params or {}), input=body
@@ -78,15 +110,17 @@ def ask(
         raise errors.not_followed(call) from None
     else:
         return Answer(headers, data)
-    if refused.status in refusable:
+    if refused.status in refusable and not errors.is_rate_limit(refused):
         raise refused
     raise errors.meaning(refused, call, datetime.now(UTC))
 
 
 def read(model: type[Reply], data: JsonValue, call: Call) -> Reply:
-    """The part of an answer we need. An empty body is an answer lost on its way."""
+    """The part of an answer we need. An empty body, or a web page in its place, is an answer lost on its way."""
     if data is None:
         raise errors.lost(call, "empty")
+    if isinstance(data, dict) and data.keys() - {"url"} == {"data"} and isinstance(data["data"], str):
+        raise errors.lost(call, "no JSON")
     if isinstance(data, dict) and data.get("message") == "Moved Permanently":
         raise Transient(f"Repeat {call}: the repository was renamed in this moment and nothing was done.")
     try:

@@ -112,7 +112,7 @@ async def _github(settings: Settings, state: StateDir) -> str:
         return f"{settings.github_url}: no credentials set; demo and try need none, serve needs SWEEPER_GITHUB_TOKEN"
     host = code_host(settings, state)
     try:
-        return f"{settings.github_url} as {await host.login()}"
+        return f"{settings.github_url} as {await host.check_login()}"
     finally:
         host.close()
 

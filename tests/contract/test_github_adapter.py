@@ -15,7 +15,7 @@ from adapters.github import GitHubHost
 from adapters.loopback.drive.requests import FaultRule, Rename
 from adapters.loopback.options import LoopbackInfo
 from sweeper import ids
-from sweeper.errors import AuthBroken, MergeRefused, NotFound, OutcomeUnknown, PolicyDenied, RateLimited, Transient
+from sweeper.errors import AuthBroken, MergeRefused, OutcomeUnknown, PolicyDenied, RateLimited, Transient
 from sweeper.model import ChecksState, EffectState, RunRef
 from sweeper.ports import NewPull, PullRef
 from tests.support.code_host_contract import MARKER_KEY, JobSpec, LoopbackScene
@@ -281,7 +281,7 @@ class TestApp:
     async def test_without_an_installation_it_says_where_to_install(self, github: LoopbackInfo) -> None:
         host = GitHubHost(access_as_app(github))
 
-        with pytest.raises(NotFound, match=r"Install app .* on octo/elsewhere"):
+        with pytest.raises(AuthBroken, match=r"Install app .* on octo/elsewhere"):
             await host.git_access("octo/elsewhere")
         host.close()
 
