@@ -4,12 +4,11 @@ A ring carries ids only: the sweep wakes and re-reads the world through the API.
 check, so no state is kept here and any number of receivers may run side by side.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from sweeper import ids
-from sweeper.errors import NotFound, Permanent
+from sweeper.errors import NotFound, Permanent, Transient
 from sweeper.events import (
     BranchEvent,
     BranchPushed,
@@ -87,12 +86,14 @@ async def request(repository: str, run_id: int, trigger: Trigger, desk: Desk) ->
     facts = await desk.code_host.find_run(repository, run_id)
     base = ids.sweep_id(facts.run, desk.api_url)
     is_open = await desk.sweeps.is_open(base)
-    if is_open and await desk.sweeps.ring(base):
+    if is_open and await _join(base, trigger, desk):
         return _answer(Result.JOINED, base, "running: its sweep was rung")
     if refusal := _refuse_request(facts):
         return _ignored(refusal)
     if is_open is None:
         started = await _start(base, facts, trigger, desk)
+        if started is None and not await _join(base, trigger, desk):
+            raise Transient(f"Ask again: {base} was started and ended in this very moment.")
         return started or _answer(Result.JOINED, base, "running: another trigger was quicker")
     return await _start_anew(base, facts, trigger, desk)
 
@@ -125,28 +126,34 @@ async def _start_anew(base: str, facts: RunFacts, trigger: Trigger, desk: Desk) 
     wanted = ids.sweep_id(facts.run, desk.api_url, trigger.request_id)
     if await desk.sweeps.is_open(wanted) is not None:
         return _answer(Result.DUPLICATE, wanted, "seen: this request has its sweep already")
-    if await _was_started_by(base, trigger.request_id, desk):
-        return _answer(Result.DUPLICATE, base, "seen: this request has its sweep already")
-    for other in await _open_requests(base, facts, desk):
-        if await desk.sweeps.ring(other):
+    others = await desk.sweeps.asked_anew(base)
+    for known in (base, *others):
+        if await _was_asked_by(known, trigger.request_id, desk):
+            return _answer(Result.DUPLICATE, known, "seen: this request has its sweep already")
+    for other in others:
+        if await _join(other, trigger, desk):
             return _answer(Result.JOINED, other, "running: the sweep of another request was rung")
     started = await _start(wanted, facts, trigger, desk)
     return started or _answer(Result.DUPLICATE, wanted, "seen: this request has its sweep already")
 
 
-async def _was_started_by(workflow_id: str, request_id: str, desk: Desk) -> bool:
+async def _join(workflow_id: str, trigger: Trigger, desk: Desk) -> bool:
+    """Ring it; a request leaves its trace, so that after the sweep's end its redelivery does not start one more."""
+    if trigger.request_id is None:
+        return await desk.sweeps.ring(workflow_id)
+    # One trace is enough: with one for each redelivery the sweep would run out of signals.
+    is_known = await _was_asked_by(workflow_id, trigger.request_id, desk)
+    if not is_known and not await desk.sweeps.note(workflow_id, trigger):
+        return False
+    return await desk.sweeps.ring(workflow_id) or not is_known
+
+
+async def _was_asked_by(workflow_id: str, request_id: str, desk: Desk) -> bool:
     try:
         record = await desk.sweeps.show(workflow_id)
     except NotFound:  # its retention ran out between two looks
         return False
     return any(trigger.request_id == request_id for trigger in record.state.triggers)
-
-
-async def _open_requests(base: str, facts: RunFacts, desk: Desk) -> Sequence[str]:
-    if facts.head_repository_id is None or facts.head_branch is None:
-        return ()
-    target = ids.target_of(facts.head_repository_id, facts.head_branch)
-    return [found for found in await desk.sweeps.open_for_target(target) if found.startswith(f"{base}-m")]
 
 
 async def _start(workflow_id: str, facts: RunFacts, trigger: Trigger, desk: Desk) -> Answer | None:

@@ -15,12 +15,13 @@ from temporalio.converter import PayloadConverter
 
 from sweeper.activities import names, requests
 from sweeper.errors import Bug
-from sweeper.model import AttemptResult, Effect, SweepInput, SweepResult, SweepState, Wire
+from sweeper.model import AttemptResult, Effect, SweepInput, SweepResult, SweepState, Trigger, Wire
 from sweeper.policy.review import without_words
 from sweeper.ports import OpenedPull
 
 ATTEMPT_WORKFLOW = "attempt"
 CANCEL_SIGNAL = "cancel"
+NOTE_SIGNAL = "note"
 
 Value = TypeVar("Value", bound=Wire | str)
 Change = Callable[[Any], dict[str, Any]]
@@ -43,16 +44,7 @@ _SETS: dict[str, tuple[type[Wire], Change]] = {
     names.READ_WORLD.name: (names.READ_WORLD.gives, lambda world: {"reviews": without_words(world.reviews)}),
     names.REPRODUCE.name: (names.REPRODUCE.gives, lambda reproduction: {"reproduction": reproduction}),
 }
-_EFFECTS = frozenset(
-    {
-        names.PUSH_BRANCH.name,
-        names.UPDATE_PROPOSAL.name,
-        names.COMMENT.name,
-        names.CLOSE_PROPOSAL.name,
-        names.MERGE.name,
-        names.DELETE_BRANCH.name,
-    }
-)
+_EFFECTS = frozenset(act.name for act in names.ALL if act.gives is Effect)
 
 
 def result_of(events: Iterable[HistoryEvent], converter: PayloadConverter) -> SweepResult | None:
@@ -108,8 +100,7 @@ class _Reader:
                     self._attempt(child.result)
             case "workflow_execution_signaled_event_attributes":
                 signal = event.workflow_execution_signaled_event_attributes
-                if signal.signal_name == CANCEL_SIGNAL:
-                    self._set(cancel_reason=_decode(signal.input, str, self.converter))
+                self._signal(signal.signal_name, signal.input)
             case _:
                 pass
 
@@ -120,12 +111,30 @@ class _Reader:
             if answer is not None:
                 self._set(**change(answer))
         elif name in _EFFECTS:
-            self._effect(_decode(result, Effect, self.converter))
+            effect = _decode(result, Effect, self.converter)
+            self._effect(effect)
+            if name == names.PUSH_BRANCH.name and effect is not None:
+                self._pushed(effect)
         elif name == names.OPEN_PROPOSAL.name:
             opened = _decode(result, OpenedPull, self.converter)
             if opened is not None:
                 self._set(proposal=opened.proposal)
                 self._effect(opened.effect)
+
+    def _signal(self, name: str, given: Payloads) -> None:
+        if name == CANCEL_SIGNAL:
+            self._set(cancel_reason=_decode(given, str, self.converter))
+        elif name == NOTE_SIGNAL:
+            trigger = _decode(given, Trigger, self.converter)
+            if trigger is not None and trigger not in self.state.triggers:
+                self._set(triggers=(*self.state.triggers, trigger))
+
+    def _pushed(self, effect: Effect) -> None:
+        """A push to the branch of a proposal gives it a new head: the last attempt's commit."""
+        patch = self.state.attempts[-1].patch if self.state.attempts else None
+        if self.state.proposal is not None and patch is not None and (effect.ref or "").endswith(f"@{patch.commit}"):
+            moved = {"head_sha": patch.commit, "patch_id": patch.patch_id}
+            self._set(proposal=self.state.proposal.model_copy(update=moved))
 
     def _effect(self, effect: Effect | None) -> None:
         if effect is not None:

@@ -219,6 +219,26 @@ class TestEverySweeps:
             await stage.sweeps.show(sweep)
 
 
+class TestWhoAsked:
+    async def test_what_else_asked_is_noted_once_and_known_after_the_end(self, stage: Stage, sweep: str) -> None:
+        asked = Trigger(source=TriggerSource.DISPATCH, request_id="r2", actor="ann")
+        await stage.sweeps.start(sweep, sweep_input())
+        for _ in range(2):
+            assert await stage.sweeps.note(sweep, asked)
+        known = (sweep_input().trigger, asked)
+        assert (await stage.sweeps.show(sweep)).state.triggers == known
+        await stage.finish(sweep)
+        assert not await stage.sweeps.note(sweep, asked)
+        assert (await stage.sweeps.show(sweep)).state.triggers == known
+
+    async def test_sweeps_asked_for_anew_are_found_by_the_first_ones_id(self, stage: Stage, sweep: str) -> None:
+        anew = f"{sweep}-mr1"
+        for one in (sweep, anew, f"{sweep}1-mr1"):
+            await stage.sweeps.start(one, sweep_input())
+        await stage.finish(anew)
+        assert await until(lambda: stage.sweeps.asked_anew(sweep), bool) == (anew,)
+
+
 class TestTemporalSweeps:
     async def test_a_duplicate_adds_nothing_to_the_history(self, temporal: TemporalStage, sweep: str) -> None:
         await temporal.sweeps.start(sweep, sweep_input())

@@ -20,6 +20,7 @@ with workflow.unsafe.imports_passed_through():
         Step,
         SweepInput,
         SweepResult,
+        Trigger,
         Wire,
     )
     from sweeper.ports import OpenedPull
@@ -89,6 +90,10 @@ class StandInSweep:
     @workflow.signal
     def cancel(self, reason: str) -> None:
         self._progress.note(cancel_reason=reason)
+
+    @workflow.signal
+    def note(self, trigger: Trigger) -> None:
+        self._progress.asked_by(trigger)
 
     @workflow.signal
     def tell(self, word: str) -> None:

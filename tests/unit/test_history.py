@@ -77,7 +77,7 @@ class Recorded:
         )
         return self
 
-    def signal(self, name: str, *args: str) -> "Recorded":
+    def signal(self, name: str, *args: str | BaseModel) -> "Recorded":
         self._add().workflow_execution_signaled_event_attributes.CopyFrom(
             WorkflowExecutionSignaledEventAttributes(signal_name=name, input=encoded(*args))
         )
@@ -168,6 +168,27 @@ def test_what_was_carried_over_is_built_upon() -> None:
 def test_the_reason_of_a_cancel_is_kept_and_other_signals_are_not() -> None:
     assert Recorded().signal("look").signal("cancel", "not needed").state().cancel_reason == "not needed"
     assert Recorded().signal("look").state().cancel_reason is None
+
+
+def test_what_else_asked_for_the_sweep_is_kept_once() -> None:
+    other = Trigger(source=TriggerSource.DISPATCH, request_id="r2")
+    recorded = Recorded().signal("note", other).signal("note", other).signal("note", "garbage")
+    assert recorded.state().triggers == (TRIGGER, other)
+
+
+def test_a_push_of_requested_changes_moves_the_proposals_head() -> None:
+    first, second = values.attempt(1), values.attempt(2)
+    patch = values.patch(commit="e" * 40, patch_id="f" * 40)
+    opened = OpenedPull(proposal=values.proposal(), effect=effect("pull.create"))
+    recorded = Recorded().child("attempt", first).activity("push_branch", pushed(values.patch().commit))
+    recorded.activity("open_proposal", opened).child("attempt", second.model_copy(update={"patch": patch}))
+    assert recorded.state().proposal == values.proposal()
+    told = recorded.activity("push_branch", pushed(patch.commit)).state().proposal
+    assert told == values.proposal().model_copy(update={"head_sha": "e" * 40, "patch_id": "f" * 40})
+
+
+def pushed(commit: str) -> Effect:
+    return effect("branch.push").model_copy(update={"ref": f"refs/heads/sweeper/1-1@{commit}"})
 
 
 def test_an_answer_nobody_can_read_is_passed_over() -> None:

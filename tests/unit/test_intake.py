@@ -231,6 +231,34 @@ async def test_a_request_joins_the_sweep_that_runs(desk: Desk, sweeps: FakeSweep
     assert len(sweeps.sweeps) == 1
 
 
+async def test_a_request_that_joined_is_still_known_after_the_sweeps_end(
+    desk: Desk, sweeps: FakeSweeps, github: FakeCodeHost
+) -> None:
+    run = github.add_run()
+    await handle(failed(run_id=run.run_id), desk)
+    for _ in range(3):
+        assert (await handle(asked(run, "r2"), desk)).result is Result.JOINED
+    sweep = sweeps.sweeps[f"sweep-{run.run_id}-1"]
+    assert [trigger.request_id for trigger in sweep.state.triggers] == [None, "r2"]
+    sweeps.finish(sweep.id)
+    assert told(await handle(asked(run, "r2"), desk)) == ("duplicate", sweep.id)
+    assert len(sweeps.sweeps) == 1
+
+
+async def test_a_request_that_joined_another_requests_sweep_is_still_known(
+    desk: Desk, sweeps: FakeSweeps, github: FakeCodeHost
+) -> None:
+    run = github.add_run()
+    await handle(failed(run_id=run.run_id), desk)
+    sweeps.finish(f"sweep-{run.run_id}-1")
+    anew = (await handle(asked(run, "r1"), desk)).workflow_id
+    assert anew is not None
+    assert told(await handle(asked(run, "r2"), desk)) == ("joined", anew)
+    sweeps.finish(anew)
+    assert told(await handle(asked(run, "r2"), desk)) == ("duplicate", anew)
+    assert len(sweeps.sweeps) == 2
+
+
 async def test_a_request_after_the_end_starts_anew_and_only_once(
     desk: Desk, sweeps: FakeSweeps, github: FakeCodeHost
 ) -> None:
@@ -262,7 +290,6 @@ async def test_a_second_request_joins_the_first_ones_sweep(
     await handle(failed(run_id=run.run_id), desk)
     sweeps.finish(f"sweep-{run.run_id}-1")
     await handle(asked(run, "r1"), desk)
-    sweeps.for_target(f"sweep-{run.run_id}-1-mr1", REPOSITORY_ID, "main")
     assert told(await handle(asked(run, "r2"), desk)) == ("joined", f"sweep-{run.run_id}-1-mr1")
     assert len(sweeps.sweeps) == 2
 
