@@ -89,6 +89,11 @@ def target_of(head_repository_id: int, branch: str) -> str:
     return f"{head_repository_id}:{branch}"
 
 
+def target_id(head_repository_id: int, branch: str) -> str:
+    """The target's workflow id."""
+    return f"target-{head_repository_id}-{_short(branch)}"
+
+
 def effect_key(workflow_id: str, step: str, ordinal: int) -> str:
     """`<workflow id>/<step>/<ordinal>`: the same write asked again has the same key."""
     return f"{workflow_id}/{step}/{ordinal}"

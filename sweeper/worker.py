@@ -144,7 +144,7 @@ def build_workers(
             proposal.label,
             proposal.request_reviewers,
             proposal.draft,
-            targets.measure_crowd,
+            targets.find_room,
             targets.enter_target,
             targets.leave_target,
             targets.join_sweep,

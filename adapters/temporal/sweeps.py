@@ -16,6 +16,8 @@ from temporalio.client import (
     WorkflowExecutionStatus,
     WorkflowHandle,
     WorkflowHistoryEventFilterType,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
 )
 from temporalio.common import (
     Priority,
@@ -33,8 +35,9 @@ from adapters.temporal.rings import Rings
 from adapters.temporal.stuck import find_stuck
 from adapters.temporal.views import first_memo, view_of
 from sweeper.activities.names import TASK_QUEUE
-from sweeper.errors import NotFound
-from sweeper.model import Joined, RunRef, Step, SweepInput, SweepState, Trigger, TriggerSource
+from sweeper.activities.requests import IsOpen
+from sweeper.errors import NotFound, Transient
+from sweeper.model import Joined, Step, SweepInput, SweepState, Trigger, TriggerSource
 from sweeper.model.crowd import Crowd
 from sweeper.model.upkeep import StuckCase
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
@@ -42,9 +45,14 @@ from sweeper.workflows.progress import REPOSITORY, STEP, TARGET
 
 SWEEP_WORKFLOW = "sweep"
 LOOK_SIGNAL = "look"
-JOIN_SIGNAL = "join"
+NOTE_SIGNAL = "note"
+JOIN_UPDATE = "join"
+ANSWER_SECONDS = 20.0
+"""Below the bound of the activities that ask, so that a sweep without an answer is an error of ours."""
 MOST_STARTS = 500
 """History must stay small; more than that in a day is far over any burst guard."""
+MOST_REQUESTS = 50
+"""Each of them is read to find out whether a request was seen before."""
 _ALL_SWEEPS = f'WorkflowType = "{SWEEP_WORKFLOW}" AND ExecutionStatus != "ContinuedAsNew"'
 # The database behind the embedded server stores these escaped and then does not find them by equality.
 _NOT_SEARCHABLE = re.compile(r"[\"'\\%]")
@@ -103,9 +111,20 @@ class TemporalSweeps:
         """Ask an open sweep to clean up and end; False if there is none."""
         return await self._signal(workflow_id, CANCEL_SIGNAL, reason)
 
-    async def join(self, workflow_id: str, trigger: Trigger, run: RunRef | None = None) -> bool:
-        """Tell an open sweep what else asked for it, and of a newer run with its cause; told twice it notes it once."""
-        return await self._signal(workflow_id, JOIN_SIGNAL, Joined(trigger=trigger, run=run))
+    async def note(self, workflow_id: str, trigger: Trigger) -> bool:
+        """Tell an open sweep what else asked for it; told twice it notes it once."""
+        return await self._signal(workflow_id, NOTE_SIGNAL, trigger)
+
+    async def join(self, workflow_id: str, joined: Joined) -> bool:
+        """An update, because a signal cannot be refused by a sweep that is about to end."""
+        try:
+            async with reaching(self._client, ANSWER_SECONDS):
+                answer: IsOpen = await self._handle(workflow_id).execute_update(JOIN_UPDATE, joined, result_type=IsOpen)
+        except NotFound:
+            return False
+        except (WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
+            raise Transient(f"Ask {workflow_id} again: it gave no answer.") from error
+        return answer.is_open
 
     async def crowd(self, repository: str, besides: str) -> Crowd:
         """Sweeps of the last day, and proposals that wait for a human, by what the sweeps' memos say."""
@@ -118,6 +137,13 @@ class TemporalSweeps:
                 began_at.append(view.started_at)
                 proposals += view.is_open and view.checkpoint.proposal is not None
         return Crowd(started=tuple(sorted(began_at)[-MOST_STARTS:]), proposals=proposals)
+
+    async def asked_anew(self, workflow_id: str) -> tuple[str, ...]:
+        """Ids of the sweeps, open or ended, that requests started after that one had ended."""
+        query = f"WorkflowId STARTS_WITH '{workflow_id}-m' AND {_ALL_SWEEPS}"
+        async with reaching(self._client, READ_SECONDS):
+            found = self._client.list_workflows(query, limit=MOST_REQUESTS, rpc_timeout=RPC_TIMEOUT)
+            return tuple([execution.id async for execution in found])
 
     async def open_for_target(self, target: str) -> tuple[str, ...]:
         """Ids of open sweeps for a target. A sweep that is not admitted yet does not know its target."""
@@ -167,7 +193,7 @@ class TemporalSweeps:
     async def _look(self, workflow_id: str) -> bool:
         return await self._signal(workflow_id, LOOK_SIGNAL)
 
-    async def _signal(self, workflow_id: str, signal: str, *args: str | Joined) -> bool:
+    async def _signal(self, workflow_id: str, signal: str, *args: str | Trigger) -> bool:
         try:
             async with reaching(self._client):
                 await self._handle(workflow_id).signal(signal, args=args, rpc_timeout=RPC_TIMEOUT)

@@ -18,7 +18,7 @@ from sweeper.model import (
     Workspace,
     World,
 )
-from sweeper.model.crowd import Crowd
+from sweeper.model.crowd import Room
 from sweeper.model.target import Answer, EnterRequest, LeaveRequest
 from sweeper.ports import OpenedPull, PullRef
 
@@ -83,7 +83,7 @@ CLOSE_PROPOSAL = Activity("close_proposal", requests.CloseRequest, Effect, Timin
 MERGE = Activity("merge", requests.MergeRequest, Effect, Timing.WRITE)
 DELETE_BRANCH = Activity("delete_branch", requests.DeleteBranchRequest, Effect, Timing.WRITE, on_host=True)
 DISCARD = Activity("discard", requests.DiscardRequest, requests.Nothing, Timing.GIT, on_host=True)
-MEASURE_CROWD = Activity("measure_crowd", requests.CrowdRequest, Crowd, Timing.READ)
+FIND_ROOM = Activity("find_room", requests.RoomRequest, Room, Timing.READ)
 ENTER_TARGET = Activity("enter_target", EnterRequest, Answer, Timing.READ)
 LEAVE_TARGET = Activity("leave_target", LeaveRequest, requests.Nothing, Timing.READ)
 JOIN_SWEEP = Activity("join_sweep", requests.JoinRequest, requests.IsOpen, Timing.READ)
@@ -122,7 +122,7 @@ ALL: tuple[Activity[Wire, Wire], ...] = (  # type: ignore[assignment]
     MERGE,
     DELETE_BRANCH,
     DISCARD,
-    MEASURE_CROWD,
+    FIND_ROOM,
     ENTER_TARGET,
     LEAVE_TARGET,
     JOIN_SWEEP,

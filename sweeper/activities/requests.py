@@ -24,6 +24,8 @@ from sweeper.model import (
     Wire,
     Workspace,
 )
+from sweeper.model.base import Instant
+from sweeper.model.crowd import Caps
 from sweeper.model.proposal import ReviewComment
 from sweeper.ports import PullRef
 
@@ -68,10 +70,11 @@ class HostChoice(Wire):
 
 
 class PrepareRequest(Wire):
-    """The commit to check out for a sweep."""
+    """The commit to check out for a sweep: the failing one, or `commit`."""
 
     sweep: str
     facts: RunFacts
+    commit: str | None = None
 
 
 class ReproduceRequest(Wire):
@@ -259,11 +262,13 @@ class DiscardRequest(Wire):
     repository_id: int
 
 
-class CrowdRequest(Wire):
-    """What else is going on in a repository."""
+class RoomRequest(Wire):
+    """Is there room for a sweep that began then, besides what else is going on in its repository?"""
 
     repository: str
     sweep: str
+    caps: Caps
+    started_at: Instant
 
 
 class JoinRequest(Wire):

@@ -5,8 +5,10 @@ leaving twice is a no-op, and who is told the same thing twice remembers it once
 from temporalio import activity
 
 from sweeper.activities import names, requests
-from sweeper.model.crowd import Crowd
+from sweeper.model import Joined
+from sweeper.model.crowd import Room
 from sweeper.model.target import Answer, EnterRequest, LeaveRequest
+from sweeper.policy.caps import room
 from sweeper.ports import Durable
 
 
@@ -17,10 +19,11 @@ class TargetActivities:
         self._sweeps = durable.sweeps
         self._targets = durable.targets
 
-    @activity.defn(name=names.MEASURE_CROWD.name)
-    async def measure_crowd(self, request: requests.CrowdRequest) -> Crowd:
-        """What else is going on in the repository."""
-        return await self._sweeps.crowd(request.repository, request.sweep)
+    @activity.defn(name=names.FIND_ROOM.name)
+    async def find_room(self, request: requests.RoomRequest) -> Room:
+        """Whether the repository's caps leave room for one more."""
+        crowd = await self._sweeps.crowd(request.repository, request.sweep)
+        return room(crowd, request.caps, request.started_at, activity.info().started_time)
 
     @activity.defn(name=names.ENTER_TARGET.name)
     async def enter_target(self, request: EnterRequest) -> Answer:
@@ -36,7 +39,8 @@ class TargetActivities:
     @activity.defn(name=names.JOIN_SWEEP.name)
     async def join_sweep(self, request: requests.JoinRequest) -> requests.IsOpen:
         """Tell the other sweep of a newer run with its cause."""
-        return requests.IsOpen(is_open=await self._sweeps.join(request.sweep, request.trigger, request.run))
+        joined = Joined(trigger=request.trigger, run=request.run)
+        return requests.IsOpen(is_open=await self._sweeps.join(request.sweep, joined))
 
     @activity.defn(name=names.RING_SWEEP.name)
     async def ring_sweep(self, request: requests.RingRequest) -> requests.IsOpen:

@@ -51,11 +51,11 @@ class WorkbenchActivities:
 
     @activity.defn(name=names.PREPARE.name)
     async def prepare(self, request: requests.PrepareRequest) -> Workspace:
-        """A fresh worktree of the failing commit."""
-        facts = request.facts
+        """A fresh worktree of the failing commit, or of a newer one."""
+        facts, commit = request.facts, request.commit or request.facts.head_sha
         access = await self._code_host.git_access(facts.run.repository)
-        await self._workspaces.fetch(facts.run.repository_id, [facts.head_sha], access)
-        return await self._workspaces.create(facts.run.repository_id, request.sweep, facts.head_sha)
+        await self._workspaces.fetch(facts.run.repository_id, [commit], access)
+        return await self._workspaces.create(facts.run.repository_id, request.sweep, commit)
 
     @activity.defn(name=names.REPRODUCE.name)
     async def reproduce(self, request: requests.ReproduceRequest) -> Reproduction:

@@ -35,7 +35,7 @@ from sweeper.model.proposal import (
     ReviewState,
     World,
 )
-from sweeper.model.run import JobFacts, Joined, RunFacts, RunRef, StepFacts, Trigger, TriggerSource
+from sweeper.model.run import HeadCi, JobFacts, Joined, RunFacts, RunRef, StepFacts, Trigger, TriggerSource
 from sweeper.model.sweep import (
     VERIFIER_VERSION,
     WORKFLOW_VERSION,
@@ -78,6 +78,7 @@ __all__ = [
     "FixOutcome",
     "FixReport",
     "GitAccess",
+    "HeadCi",
     "Instant",
     "JobEvidence",
     "JobFacts",

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from sweeper.model.base import Instant, Wire
+from sweeper.model.base import Instant, Strict, Wire
 
 
 class Caps(Wire):
@@ -12,7 +12,7 @@ class Caps(Wire):
     sweeps_per_hour: int = Field(default=60, ge=1)
 
 
-class Crowd(Wire):
+class Crowd(Strict):
     """The sweeps of a repository besides the one that asks: when those of the last day were started, and how many
     proposals wait for a human.
     """

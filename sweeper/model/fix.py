@@ -59,6 +59,7 @@ class FixOutcome(StrEnum):
     NO_CHANGE = "no_change"
     FAILED = "failed"
     TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
 
 
 class FixReport(Wire):

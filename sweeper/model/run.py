@@ -35,10 +35,10 @@ class Trigger(Wire):
 
 
 class Joined(Wire):
-    """What else asked for a sweep. `run`: a newer failing run of the same cause that was left to it."""
+    """A newer failing run of a sweep's cause that was left to it, and what asked for a sweep of it."""
 
     trigger: Trigger
-    run: RunRef | None = None
+    run: RunRef
 
 
 class StepFacts(Wire):
@@ -62,8 +62,19 @@ class JobFacts(Wire):
         return next((step for step in self.steps if step.conclusion in ("failure", "timed_out")), None)
 
 
+class HeadCi(StrEnum):
+    """What the failing workflow says of the branch's head, once that is another commit than the failing one."""
+
+    NONE = "none"
+    PENDING = "pending"
+    GREEN = "green"
+    RED = "red"
+
+
 class RunFacts(Wire):
-    """A run re-read through the API, with the branch it was for. `branch_head` None: the branch is gone."""
+    """A run re-read through the API, with the branch it was for. `branch_head` None: the branch is gone; `head_ci`:
+    the same workflow on that head, as far as it has moved on.
+    """
 
     run: RunRef
     status: str
@@ -76,8 +87,14 @@ class RunFacts(Wire):
     head_repository: str | None = None
     head_repository_id: int | None = None
     branch_head: str | None = None
+    head_ci: HeadCi = HeadCi.NONE
     html_url: str = ""
     created_at: Instant
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether the branch is at another commit than the failing one."""
+        return self.branch_head != self.head_sha
 
     @property
     def is_fork(self) -> bool:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from sweeper.model.base import Instant, Wire
+from sweeper.model.crowd import Caps
 from sweeper.model.failure import CheckPlan, Diagnosis, Evidence, JobEvidence
 from sweeper.model.fix import AttemptResult, Reproduction
 from sweeper.model.proposal import Effect, Proposal, Review
@@ -89,6 +90,7 @@ class Timeouts(Wire):
     tries: int = 60
     host_queue: timedelta = timedelta(hours=1)
     rate_limit_total: timedelta = timedelta(hours=6)
+    credentials_total: timedelta = timedelta(hours=24)
     history_events: int = 1000
 
 
@@ -104,6 +106,9 @@ class SweepSettings(Wire):
     checks_grace: timedelta = timedelta(minutes=2)
     report_only: bool = False
     checks: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+    mute_ttl: timedelta = timedelta(days=30)
+    caps: Caps = Caps()
     limits: Limits = Limits()
     timeouts: Timeouts = Timeouts()
 
@@ -135,7 +140,11 @@ class Budget(Wire):
 
 
 class SweepState(Wire):
-    """All a sweep remembers; carried whole through continue-as-new. Digests and ids, no big texts."""
+    """All a sweep remembers; carried whole through continue-as-new. Digests and ids, no big texts.
+
+    `newer_run`: the newest failing run of the same cause that was left to this sweep; `has_asked`: its target knows of
+    it; `checked_sha`: the commit that shows our check run.
+    """
 
     step: Step = Step.ADMIT
     started_at: Instant
@@ -160,6 +169,9 @@ class SweepState(Wire):
     verifier_version: int = VERIFIER_VERSION
     expires_at: Instant | None = None
     triggers: tuple[Trigger, ...] = ()
+    newer_run: RunRef | None = None
+    has_asked: bool = False
+    checked_sha: str | None = None
     write_counts: dict[str, int] = {}
     seconds: dict[str, float] = {}
     cancel_reason: str | None = None
@@ -175,10 +187,11 @@ class SweepInput(Wire):
 
 
 class Ending(Wire):
-    """How a story ended: one outcome and one sentence."""
+    """How a story ended: one outcome and one sentence. `said_no`: a human does not want a fix of this failure."""
 
     outcome: Outcome
     reason: str
+    said_no: bool = False
 
 
 class SweepResult(Wire):

@@ -1,13 +1,15 @@
 """Whether a failing run gets a sweep: first from the webhook alone, then from the run as it is read right now.
 
-Rules: never feed on our own branches; never work on a fork's code; never fix a commit that is no longer the head of
-its branch; leave merge queues alone, their branches are read-only and vanish (GitHub, "Managing a merge queue").
+Rules: never feed on our own branches; never work on a fork's code; leave merge queues alone, their branches are
+read-only and vanish (GitHub, "Managing a merge queue"). A commit that is no longer the head of its branch is left to
+the head's own run once that says something; while that run is still under way the older failure is the newest there is,
+so that a busy branch does not starve its fixes.
 """
 
 from typing import TYPE_CHECKING, Literal
 
 from sweeper.ids import is_our_branch
-from sweeper.model import Outcome, RunFacts, Strict
+from sweeper.model import HeadCi, Outcome, RunFacts, Strict
 from sweeper.model.run import FAILING_CONCLUSIONS
 
 if TYPE_CHECKING:  # workflows import this module; they have no need to load the webhook edge
@@ -53,7 +55,14 @@ def admit_event(event: "RunFailed") -> EventAdmission:
 
 
 def admit_run(facts: RunFacts) -> Admission:
-    """Whether to go on with a run, from what the API says of it and its branch right now."""
+    """Whether to begin with a run, from what the API says of it and its branch right now."""
+    return _refuse_place(facts) or _refuse_state(facts) or _refuse_moved(facts) or Admission(go=True)
+
+
+def admit_fix(facts: RunFacts) -> Admission:
+    """Whether a fix that was made is still wanted: a head that moved meanwhile and is not green may need it as well."""
+    if facts.has_moved and facts.head_ci is HeadCi.GREEN:
+        return _refuse_moved(facts) or Admission(go=True)
     return _refuse_place(facts) or _refuse_state(facts) or Admission(go=True)
 
 
@@ -69,7 +78,7 @@ def _refuse_place(facts: RunFacts) -> Admission | None:
 
 
 def _refuse_state(facts: RunFacts) -> Admission | None:
-    """What has happened since: a later attempt of the same commit, a newer commit, a deleted branch."""
+    """What has happened since: a later attempt of the same commit, a deleted branch."""
     if facts.status != "completed":
         return Admission(go=False, reason=f"still_running: the run is {facts.status}")
     if facts.conclusion == "success":
@@ -78,9 +87,21 @@ def _refuse_state(facts: RunFacts) -> Admission | None:
         return _no(Outcome.CLOSED, f"not_failing: the run's conclusion is {facts.conclusion or 'not known'} now")
     if facts.head_branch is None or facts.branch_head is None:
         return _no(Outcome.CLOSED, f"branch_gone: {facts.head_branch or 'the branch'} does not exist any more")
-    if facts.branch_head != facts.head_sha:
-        return _no(Outcome.SUPERSEDED, f"head_moved: {facts.head_branch} is at {facts.branch_head[:12]} now")
     return None
+
+
+_ON_THE_HEAD = {
+    HeadCi.GREEN: ", where the workflow passes",
+    HeadCi.RED: ", whose own run fails",
+    HeadCi.NONE: "",
+}
+
+
+def _refuse_moved(facts: RunFacts) -> Admission | None:
+    if not facts.has_moved or facts.head_ci is HeadCi.PENDING:
+        return None
+    head = (facts.branch_head or "")[:12]
+    return _no(Outcome.SUPERSEDED, f"head_moved: {facts.head_branch} is at {head} now{_ON_THE_HEAD[facts.head_ci]}")
 
 
 def _no(outcome: Outcome, reason: str) -> Admission:

@@ -20,13 +20,14 @@ class Act(StrEnum):
 
 class Decision(Wire):
     """A move with its reason. END carries an outcome, FIX_AGAIN the review; WAIT names what for and may ask for an
-    early look at `look_at`."""
+    early look at `look_at`. `said_no`: a human does not want a fix of this failure."""
 
     act: Act
     reason: str
     outcome: Outcome | None = None
     review: Review | None = None
     look_at: Instant | None = None
+    said_no: bool = False
 
 
 class Watch(Wire):
@@ -46,8 +47,8 @@ def decide(watch: Watch, world: World, now: datetime) -> Decision:
     return _ended(watch, world, now) or _spoken(watch, world, now)
 
 
-def _end(outcome: Outcome, reason: str) -> Decision:
-    return Decision(act=Act.END, outcome=outcome, reason=reason)
+def _end(outcome: Outcome, reason: str, *, said_no: bool = False) -> Decision:
+    return Decision(act=Act.END, outcome=outcome, reason=reason, said_no=said_no)
 
 
 def _ended(watch: Watch, world: World, now: datetime) -> Decision | None:
@@ -57,9 +58,9 @@ def _ended(watch: Watch, world: World, now: datetime) -> Decision | None:
     if world.branch_sha is not None and world.branch_sha != ours:
         return _end(Outcome.LEFT_TO_HUMAN, "somebody pushed to the proposal's branch")
     if world.state == "closed":
-        return _end(Outcome.CLOSED, f"closed by {world.closed_by or 'somebody'}")
+        return _end(Outcome.CLOSED, f"closed by {world.closed_by or 'somebody'}", said_no=True)
     if world.branch_sha is None:
-        return _end(Outcome.CLOSED, "the proposal's branch was deleted")
+        return _end(Outcome.CLOSED, "the proposal's branch was deleted", said_no=True)
     if world.target_head is None:
         return _end(Outcome.CLOSED, "the target branch is gone")
     if world.run_green_later:

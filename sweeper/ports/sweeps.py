@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from sweeper.model import Checkpoint, Instant, RunRef, Strict, SweepInput, SweepState, Trigger
+from sweeper.model import Checkpoint, Instant, Joined, Strict, SweepInput, SweepState, Trigger
 from sweeper.model.crowd import Crowd
 from sweeper.model.upkeep import StuckCase
 
@@ -50,15 +50,20 @@ class Sweeps(Protocol):
         """Ask an open sweep to clean up and end; False if there is none."""
         ...
 
-    async def join(self, workflow_id: str, trigger: Trigger, run: RunRef | None = None) -> bool:
-        """Tell an open sweep what else asked for it, and the newer failing run of its cause; False if there is none.
+    async def note(self, workflow_id: str, trigger: Trigger) -> bool:
+        """Tell an open sweep what else asked for it; False if there is none. Told twice it remembers once."""
+        ...
 
-        Told twice it remembers once.
-        """
+    async def join(self, workflow_id: str, joined: Joined) -> bool:
+        """Leave a newer failing run of its cause to a sweep; False if it is over or about to end. Needs a worker."""
         ...
 
     async def crowd(self, repository: str, besides: str) -> Crowd:
         """What else is going on in a repository. May lag a moment behind."""
+        ...
+
+    async def asked_anew(self, workflow_id: str) -> tuple[str, ...]:
+        """Ids of the sweeps, open or ended, that requests started after that one had ended."""
         ...
 
     async def open_for_target(self, target: str) -> tuple[str, ...]:

@@ -5,23 +5,23 @@ from temporalio.exceptions import ActivityError
 
 from sweeper.activities import names, requests
 from sweeper.errors import MergeRefused
-from sweeper.model import Outcome, Step, SweepInput, Verdict, VerdictKind, World
+from sweeper.model import Outcome, Step, VerdictKind, World
 from sweeper.policy.freshness import REVERIFIABLE, freshness
 from sweeper.policy.next_step import Act, Decision
 from sweeper.workflows.calls import Calls, is_a, sentence_of
 from sweeper.workflows.lookout import Lookout
 from sweeper.workflows.progress import Progress, known
+from sweeper.workflows.proof import Proof
 
 
 class Approval:
     """revalidate -> merge or hand over. What does not hold any more becomes a wait or an ending, never a merge."""
 
-    def __init__(self, sweep: SweepInput, progress: Progress, calls: Calls, lookout: Lookout) -> None:
-        self._sweep = sweep
-        self._settings = sweep.settings
+    def __init__(self, progress: Progress, calls: Calls, lookout: Lookout, proof: Proof) -> None:
         self._progress = progress
         self._calls = calls
         self._lookout = lookout
+        self._proof = proof
 
     async def act(self, seen: World) -> Decision:
         """Prove again what has gone stale, look once more, then merge exactly what was seen, or hand it over."""
@@ -47,37 +47,11 @@ class Approval:
             return Decision(act=Act.WAIT, reason=f"fresh evidence ({', '.join(stale)})")
         if not stale or seen.target_head is None:
             return None
-        verdict = await self._prove_again(seen.target_head)
+        verdict = await self._proof.on_target(known(state.attempts[-1].patch), seen.target_head)
         if verdict.kind is VerdictKind.FIXED:
             return None
         reason = f"no longer proved on the target as it is now: {verdict.reason}"
         return Decision(act=Act.END, outcome=Outcome.EXPIRED, reason=reason)
-
-    async def _prove_again(self, target_head: str) -> Verdict:
-        state = self._progress.state
-        sweep_id = workflow.info().workflow_id
-        plan = known(state.plan)
-        verdict = await self._calls.do(
-            names.REVALIDATE,
-            requests.RevalidateRequest(
-                verify=requests.VerifyRequest(
-                    sweep=sweep_id,
-                    name=f"{sweep_id}.revalidate",
-                    repository_id=self._sweep.run.repository_id,
-                    commit=self._progress.proposal.head_sha,
-                    patch=known(state.attempts[-1].patch),
-                    plan=plan,
-                    limits=self._settings.limits,
-                    check_timeout=self._settings.timeouts.check,
-                ),
-                facts=known(state.facts),
-                target_head=target_head,
-            ),
-            scale=2 * len(plan.checks),
-        )
-        if verdict.kind is VerdictKind.FIXED:
-            self._progress.proved(verdict, target_head, self._settings.evidence_ttl)
-        return verdict
 
     async def _merge(self, decision: Decision) -> Decision:
         self._progress.enter(Step.MERGE)

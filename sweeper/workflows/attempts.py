@@ -1,9 +1,12 @@
 """Attempts, one after the other, each told the verdict or the review before it, as long as the budget lasts."""
 
+import asyncio
+
 from temporalio import workflow
+from temporalio.exceptions import ChildWorkflowError
 
 from sweeper.activities import requests
-from sweeper.model import AttemptResult, FixOutcome, Review, Step, SweepInput, Verdict, VerdictKind
+from sweeper.model import AttemptResult, FixOutcome, FixReport, Review, Step, SweepInput, Verdict, VerdictKind
 from sweeper.model.proposal import ReviewComment
 from sweeper.policy.limits import DIFF_TOO_LARGE
 from sweeper.workflows.attempt import AttemptInput, AttemptWorkflow
@@ -27,17 +30,18 @@ class Attempts:
             result = await self._attempt(base, previous, None)
             previous = result.verdict
             hopeless = any(finding.name == DIFF_TOO_LARGE for finding in previous.findings)
-            done = previous.kind is VerdictKind.FIXED or hopeless or not self._are_left()
+            done = previous.kind is VerdictKind.FIXED or hopeless or not self.are_left()
             if done or _repeats(self._progress.state.attempts):
                 return result
 
     async def again(self, review: Review) -> AttemptResult | None:
         """One more for a reviewer's words, on top of the proposal; None if the budget is used up."""
-        if not self._are_left():
+        if not self.are_left():
             return None
         return await self._attempt(self._progress.proposal.head_sha, None, review)
 
-    def _are_left(self) -> bool:
+    def are_left(self) -> bool:
+        """Whether the budget allows one more."""
         return len(self._progress.state.attempts) < self._settings.max_attempts
 
     async def _attempt(self, base: str, previous: Verdict | None, review: Review | None) -> AttemptResult:
@@ -61,15 +65,30 @@ class Attempts:
             limits=self._settings.limits,
             agent_timeout=self._settings.timeouts.agent,
         )
-        result = await workflow.execute_child_workflow(
-            AttemptWorkflow.run,
-            AttemptInput(request=request, host=known(state.host), timeouts=self._settings.timeouts),
-            id=f"{sweep_id}-a{n}",
-            cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-        )
-        self._progress.note(attempts=(*self._progress.state.attempts, result))
+        try:
+            result = await workflow.execute_child_workflow(
+                AttemptWorkflow.run,
+                AttemptInput(request=request, host=known(state.host), timeouts=self._settings.timeouts),
+                id=f"{sweep_id}-a{n}",
+                cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+            )
+        except (ChildWorkflowError, asyncio.CancelledError):
+            if self._bell.stopped:
+                self._remember(_cut_short(request))
+            raise
+        self._remember(result)
         self._bell.raise_if_stopped()
         return result
+
+    def _remember(self, result: AttemptResult) -> None:
+        self._progress.note(attempts=(*self._progress.state.attempts, result))
+
+
+def _cut_short(request: requests.AttemptRequest) -> AttemptResult:
+    """A try that was stopped is spent all the same."""
+    report = FixReport(agent=request.agent, outcome=FixOutcome.CANCELLED, summary="stopped with its sweep")
+    verdict = Verdict(kind=VerdictKind.NOT_FIXED, reason="the attempt was stopped with its sweep")
+    return AttemptResult(n=request.n, agent=request.agent, fix=report, verdict=verdict)
 
 
 def _words(review: Review | None) -> tuple[ReviewComment, ...]:

@@ -9,11 +9,14 @@ from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflow
 
 from sweeper.activities import names, requests
 from sweeper.activities.names import Activity, In, Out, Timing
-from sweeper.errors import BY_NAME, NON_RETRYABLE, Bug, HostLost, RateLimited, SweeperError
+from sweeper.errors import BY_NAME, NON_RETRYABLE, AuthBroken, Bug, HostLost, RateLimited, SweeperError
 from sweeper.model import Timeouts
 from sweeper.workflows.waits import Bell
 
 RETRY_CEILING = timedelta(minutes=1)
+CREDENTIALS = "GitHub to accept our credentials"
+FIRST_PARK = timedelta(minutes=1)
+LONGEST_PARK = timedelta(minutes=15)
 LONG_TRIES = 10
 """Checks and agents cost minutes and money: enough tries to outlive kills, too few to burn a day."""
 
@@ -59,6 +62,7 @@ class Calls:
         CancelledError when the sweep was stopped. The answer of a write is given even then, so that it is recorded.
         """
         give_up_at = workflow.now() + self._timeouts.rate_limit_total
+        refused, refused_until = 0, workflow.now() + self._timeouts.credentials_total
         while True:
             self._bell.raise_if_stopped()
             try:
@@ -66,6 +70,9 @@ class Calls:
             except ActivityError as error:
                 if is_a(error, RateLimited):
                     await self._sleep_until(_retry_at(error), give_up_at, error)
+                elif is_a(error, AuthBroken):
+                    refused += 1
+                    await self._credentials_mended(refused, refused_until, error)
                 elif _nobody_took_it(error):
                     await self._same_host_or_lost(error)
                 else:
@@ -102,6 +109,15 @@ class Calls:
             raise error
         self._on_wait("GitHub's rate limit", retry_at)
         await self._bell.sleep(retry_at - workflow.now())
+
+    async def _credentials_mended(self, times: int, give_up_at: datetime, error: ActivityError) -> None:
+        """An operator has to act, or the app's suspension to end: asked again at growing distances, and on a ring."""
+        if workflow.now() >= give_up_at:
+            raise error
+        self._on_wait(CREDENTIALS, give_up_at)
+        self._bell.rung = False
+        await self._bell.wait(min(FIRST_PARK * 2 ** min(times - 1, 10), LONGEST_PARK))
+        self._bell.rung = True  # whoever waits next looks first: the ring may have meant more than this
 
     async def _same_host_or_lost(self, error: ActivityError) -> None:
         """Wait for any worker; if it serves another disk, what we had here is lost."""

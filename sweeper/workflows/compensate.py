@@ -4,10 +4,11 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
 from sweeper.activities import names, requests
-from sweeper.model import Effect, Outcome, RunRef, Step
+from sweeper.model import Effect, Ending, Outcome, RunRef, Step
 from sweeper.policy.compensation import Undo, undo_plan
 from sweeper.workflows.calls import Calls, sentence_of
 from sweeper.workflows.progress import Progress
+from sweeper.workflows.turns import Turns
 
 FAILURES = (ActivityError, ApplicationError)
 """Of an activity, and of a host that is lost before any activity could begin there."""
@@ -16,15 +17,23 @@ FAILURES = (ActivityError, ApplicationError)
 class Compensation:
     """Runs the undo plan of an outcome. A step that fails for good is reported as left over, by name."""
 
-    def __init__(self, run: RunRef, progress: Progress, calls: Calls) -> None:
+    def __init__(self, run: RunRef, progress: Progress, calls: Calls, turns: Turns) -> None:
         self._run = run
         self._progress = progress
         self._calls = calls
+        self._turns = turns
 
-    async def run(self, outcome: Outcome, reason: str) -> tuple[str, ...]:
+    async def run(self, ending: Ending) -> tuple[str, ...]:
         """What is left over; empty if the world is as it should be."""
+        self._progress.is_ending = True
         self._progress.enter(Step.COMPENSATE)
         left_over: list[str] = []
+        # The target goes first: no newer run may be left to a sweep that is about to end.
+        try:
+            await self._turns.over(said_no=ending.said_no)
+        except FAILURES as error:
+            left_over.append(f"its place at the target: {sentence_of(error)}")
+        outcome, reason = ending.outcome, ending.reason
         for undo in undo_plan(outcome, self._progress.state):
             try:
                 self._progress.done(await self._undo(undo, outcome, reason))

@@ -16,12 +16,14 @@ from sweeper.model import (
     Checkpoint,
     Effect,
     Evidence,
+    Joined,
     Outcome,
     PendingAction,
     Proposal,
     Step,
     SweepInput,
     SweepState,
+    Trigger,
     Verdict,
     WaitingFor,
     Wire,
@@ -34,6 +36,7 @@ MEMO = "checkpoint"
 STARTED_AT = "started_at"
 GOAL = "a verified fix for the failing run, merged or handed to a human"
 MEMO_BYTES = 2048
+MOST_TRIGGERS = 20
 FREE_TEXT = (300, 150, 60, 20, 5)
 """How many characters free texts may have; the largest that lets the memo fit is taken."""
 
@@ -50,6 +53,7 @@ class Progress:
         self._sweep = sweep
         self.state = sweep.state or SweepState(started_at=workflow.now(), triggers=(sweep.trigger,))
         self._pending: PendingAction | None = None
+        self.is_ending = False
         self._outcome: Outcome | None = None
         self._reason = ""
 
@@ -71,6 +75,19 @@ class Progress:
     def note(self, **changes: object) -> None:
         """Remember facts without telling the world."""
         self.state = self.state.model_copy(update=changes)
+
+    def asked_by(self, trigger: Trigger) -> None:
+        """Something else asked for this sweep; the first and the latest ones are kept."""
+        known_ones = self.state.triggers
+        if trigger not in known_ones:
+            self.note(triggers=(*known_ones[:1], *known_ones[1:][-MOST_TRIGGERS:], trigger))
+
+    def joined(self, joined: Joined) -> None:
+        """A run of the same cause was left to this sweep; the newest one counts."""
+        self.asked_by(joined.trigger)
+        newest = self.state.newer_run or self._sweep.run
+        if (joined.run.run_id, joined.run.run_attempt) > (newest.run_id, newest.run_attempt):
+            self.note(newer_run=joined.run)
 
     def enter(self, step: Step) -> None:
         """Go on to a step; the time spent in the one before is kept."""

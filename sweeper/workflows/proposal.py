@@ -12,44 +12,57 @@ from sweeper.model import (
     Outcome,
     Patch,
     Review,
-    RunFacts,
     Step,
     SweepInput,
     VerdictKind,
+    World,
 )
+from sweeper.model.target import Turn
 from sweeper.policy.next_step import Act, Decision
 from sweeper.workflows.approval import Approval
 from sweeper.workflows.attempts import Attempts
 from sweeper.workflows.calls import Calls, is_a
 from sweeper.workflows.lookout import Lookout
 from sweeper.workflows.progress import Progress, known
+from sweeper.workflows.proof import Proof
+from sweeper.workflows.turns import ASK_AGAIN, Turns
 from sweeper.workflows.waits import Bell, until_earliest
 
 
 class ProposalLife:
     """Everything between a verified patch and an ending."""
 
-    def __init__(self, sweep: SweepInput, progress: Progress, calls: Calls, attempts: Attempts, bell: Bell) -> None:
+    def __init__(
+        self,
+        sweep: SweepInput,
+        progress: Progress,
+        calls: Calls,
+        bell: Bell,
+        turns: Turns,
+        attempts: Attempts,
+        proof: Proof,
+    ) -> None:
         self._sweep = sweep
         self._settings = sweep.settings
         self._progress = progress
         self._calls = calls
-        self._attempts = attempts
         self._bell = bell
+        self._turns = turns
+        self._attempts = attempts
         self._lookout = Lookout(sweep, progress, calls)
-        self._approval = Approval(sweep, progress, calls, self._lookout)
+        self._approval = Approval(progress, calls, self._lookout, proof)
 
-    async def propose(self, facts: RunFacts, attempt: AttemptResult, patch: Patch) -> None:
-        """Push our branch and open the pull request."""
+    async def propose(self, attempt: AttemptResult) -> None:
+        """Push our branch and open the pull request; then others may have their turn at the target."""
         self._progress.enter(Step.PROPOSE)
-        await self._push(patch, expected=None)
-        request = self._texts(facts, attempt)
+        await self._push(known(attempt.patch), expected=None)
+        request = self._texts(attempt)
         self._progress.intend(names.OPEN_PROPOSAL.name, request)
         opened = await self._calls.do(names.OPEN_PROPOSAL, request)
         now = workflow.now()
         self._progress.note(proposal=opened.proposal, pushed_at=now, expires_at=now + self._settings.proposal_ttl)
         self._progress.done(opened.effect)
-        self._progress.proved(attempt.verdict, facts.head_sha, self._settings.evidence_ttl)
+        await self._turns.leave()
 
     async def settle(self) -> Ending:
         """Wait and act until the story ends; each turn begins with a fresh look at the world."""
@@ -59,15 +72,26 @@ class ProposalLife:
             self._bell.rung = False
             decision, world = await self._lookout.look()
             if world is not None and decision.act in (Act.MERGE, Act.HAND_OVER):
-                decision = await self._approval.act(world)
+                decision = await self._in_turn(world)
             if decision.act is Act.FIX_AGAIN and decision.review is not None:
                 if ending := await self._fix_again(decision.review):
                     return ending
                 self._progress.enter(Step.AWAIT_REVIEW)
             elif decision.act is Act.END and decision.outcome is not None:
-                return Ending(outcome=decision.outcome, reason=decision.reason)
+                return Ending(outcome=decision.outcome, reason=decision.reason, said_no=decision.said_no)
             elif decision.act is Act.WAIT:
                 await self._wait(decision)
+
+    async def _in_turn(self, world: World) -> Decision:
+        """Act on an approval while nobody else works on the target."""
+        answer = await self._turns.enter_again()
+        if answer.turn is not Turn.GO:
+            soon = workflow.now() + ASK_AGAIN
+            return Decision(act=Act.WAIT, reason=f"its turn at the branch, behind {answer.other}", look_at=soon)
+        decision = await self._approval.act(world)
+        if decision.act is not Act.END:
+            await self._turns.leave()
+        return decision
 
     async def _wait(self, decision: Decision) -> None:
         if self._progress.state.step is not Step.AWAIT_REVIEW:
@@ -105,11 +129,11 @@ class ProposalLife:
         await self._reply(attempt, review)
         return None
 
-    def _texts(self, facts: RunFacts, attempt: AttemptResult) -> requests.ProposeRequest:
+    def _texts(self, attempt: AttemptResult) -> requests.ProposeRequest:
         state = self._progress.state
         return requests.ProposeRequest(
             sweep=workflow.info().workflow_id,
-            facts=facts,
+            facts=known(state.facts),
             diagnosis=known(state.diagnosis),
             attempt=attempt,
             reproduction=known(state.reproduction),
@@ -120,7 +144,7 @@ class ProposalLife:
         )
 
     async def _update(self, attempt: AttemptResult) -> None:
-        texts = self._texts(known(self._progress.state.facts), attempt)
+        texts = self._texts(attempt)
         request = requests.UpdateRequest(pull=self._progress.pull, proposal=texts)
         self._progress.intend(names.UPDATE_PROPOSAL.name, request)
         self._progress.done(await self._calls.do(names.UPDATE_PROPOSAL, request))

@@ -13,25 +13,16 @@ from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflow
 
 from sweeper.activities import names, requests
 from sweeper.errors import Unverifiable
-from sweeper.model import (
-    AttemptResult,
-    Ending,
-    Outcome,
-    Reproduction,
-    RunFacts,
-    Step,
-    SweepInput,
-    SweepResult,
-    VerdictKind,
-)
-from sweeper.policy.admission import admit_run
-from sweeper.policy.limits import DIFF_TOO_LARGE
+from sweeper.model import Ending, Joined, Outcome, Step, SweepInput, SweepResult, Trigger
 from sweeper.workflows.attempts import Attempts
 from sweeper.workflows.calls import Calls, is_a, sentence_of
 from sweeper.workflows.compensate import Compensation
-from sweeper.workflows.progress import Progress, known
+from sweeper.workflows.making import Making
+from sweeper.workflows.progress import Progress
+from sweeper.workflows.proof import Proof
 from sweeper.workflows.proposal import ProposalLife
-from sweeper.workflows.waits import Bell, until_earliest
+from sweeper.workflows.turns import Turns
+from sweeper.workflows.waits import Bell
 
 
 @workflow.defn(name="sweep")
@@ -43,12 +34,13 @@ class SweepWorkflow:
     @workflow.init
     def __init__(self, sweep: SweepInput) -> None:
         self._sweep = sweep
-        self._settings = sweep.settings
-        self._progress = Progress(sweep)
-        self._bell = Bell()
-        self._calls = Calls(sweep.settings.timeouts, self._progress.wait, self._bell, self._progress.state.host)
-        self._attempts = Attempts(sweep, self._progress, self._bell)
-        self._proposal = ProposalLife(sweep, self._progress, self._calls, self._attempts, self._bell)
+        self._progress = progress = Progress(sweep)
+        self._bell = bell = Bell()
+        self._calls = calls = Calls(sweep.settings.timeouts, progress.wait, bell, progress.state.host)
+        self._turns = Turns(sweep, progress, calls, bell)
+        attempts, proof = Attempts(sweep, progress, bell), Proof(sweep, progress, calls)
+        self._making = Making(sweep, progress, calls, bell, self._turns, attempts, proof)
+        self._proposal = ProposalLife(sweep, progress, calls, bell, self._turns, attempts, proof)
 
     @workflow.signal(name="look")
     def look(self) -> None:
@@ -59,6 +51,20 @@ class SweepWorkflow:
     def cancel(self, reason: str) -> None:
         """Stop what is under way, clean up and end."""
         self._progress.note(cancel_reason=reason)
+
+    @workflow.signal(name="note")
+    def note(self, trigger: Trigger) -> None:
+        """Something else asked for this sweep."""
+        self._progress.asked_by(trigger)
+
+    @workflow.update(name="join")
+    def join(self, joined: Joined) -> requests.IsOpen:
+        """A newer run failed alike and is left to this sweep, unless it is about to end."""
+        if self._progress.is_ending:
+            return requests.IsOpen(is_open=False)
+        self._progress.joined(joined)
+        self._bell.rung = True
+        return requests.IsOpen(is_open=True)
 
     @workflow.signal(name="attempt_step")
     def attempt_step(self, step: Step) -> None:
@@ -73,8 +79,8 @@ class SweepWorkflow:
         self._bell.stopped = False
         if self._progress.is_unanswered(names.MERGE.name):
             ending = await self._perhaps_merged(ending)
-        compensation = Compensation(sweep.run, self._progress, self._calls)
-        left_over = await _to_the_end(compensation.run(ending.outcome, ending.reason))
+        compensation = Compensation(sweep.run, self._progress, self._calls, self._turns)
+        left_over = await _to_the_end(compensation.run(ending))
         reason = "; ".join([ending.reason, *(f"left over: {thing}" for thing in left_over)])
         self._progress.finish(ending.outcome, reason)
         await workflow.wait_condition(workflow.all_handlers_finished)
@@ -113,83 +119,11 @@ class SweepWorkflow:
 
     async def _story(self) -> Ending:
         if self._progress.state.proposal is None:
-            ending = await self._up_to_proposal()
-            if ending is not None:
-                return ending
+            made = await self._making.until_proven()
+            if isinstance(made, Ending):
+                return made
+            await self._proposal.propose(made)
         return await self._proposal.settle()
-
-    async def _up_to_proposal(self) -> Ending | None:
-        self._progress.enter(Step.ADMIT)
-        if ending := await self._admit(patient=True):
-            return ending
-        facts = known(self._progress.state.facts)
-        await self._understand(facts)
-        if (unverifiable := known(self._progress.state.plan).unverifiable) is not None:
-            return Ending(outcome=Outcome.UNVERIFIABLE, reason=unverifiable)
-        self._progress.enter(Step.ENTER)
-        if ending := await self._reproduce(facts):
-            return ending
-        attempt = await self._attempts.until_fixed()
-        if attempt.patch is None or attempt.verdict.kind is not VerdictKind.FIXED:
-            return _no_fix(attempt)
-        if self._settings.report_only:
-            return Ending(outcome=Outcome.LEFT_TO_HUMAN, reason="report_only: a fix was verified and not proposed")
-        return await self._propose(attempt)
-
-    async def _admit(self, *, patient: bool) -> Ending | None:
-        """Read the run as it is now. `patient`: until it has ended; a re-run under way may still take days."""
-        give_up_at = self._progress.state.started_at + self._settings.proposal_ttl
-        while True:
-            self._bell.rung = False
-            facts = await self._calls.do(names.ADMIT, self._sweep.run)
-            self._progress.note(facts=facts)
-            admission = admit_run(facts)
-            if admission.outcome is not None:
-                return Ending(outcome=admission.outcome, reason=admission.reason)
-            if admission.go or not patient:
-                return None
-            if workflow.now() >= give_up_at:
-                return Ending(outcome=Outcome.EXPIRED, reason=admission.reason)
-            self._progress.wait("the run to end", give_up_at)
-            self._progress.continue_as_new_if_long()
-            await self._bell.wait(until_earliest(give_up_at, workflow.now() + self._settings.poll_interval))
-
-    async def _understand(self, facts: RunFacts) -> None:
-        self._progress.enter(Step.COLLECT)
-        collected = await self._calls.do(
-            names.COLLECT, requests.CollectRequest(facts=facts, evidence_ttl=self._settings.evidence_ttl)
-        )
-        self._progress.note(jobs=collected.jobs, evidence=collected.evidence)
-        self._progress.enter(Step.DIAGNOSE)
-        diagnosed = await self._calls.do(
-            names.DIAGNOSE,
-            requests.DiagnoseRequest(facts=facts, jobs=collected.jobs, checks=self._settings.checks),
-        )
-        self._progress.note(diagnosis=diagnosed.diagnosis, plan=diagnosed.plan)
-
-    async def _reproduce(self, facts: RunFacts) -> Ending | None:
-        self._progress.enter(Step.PREPARE)
-        choice = await self._calls.do(names.CHOOSE_HOST, requests.Nothing())
-        self._calls.host = choice.host
-        self._progress.note(host=choice.host)
-        sweep_id = workflow.info().workflow_id
-        workspace = await self._calls.do(names.PREPARE, requests.PrepareRequest(sweep=sweep_id, facts=facts))
-        self._progress.enter(Step.REPRODUCE)
-        plan = known(self._progress.state.plan)
-        reproduction = await self._calls.do(
-            names.REPRODUCE,
-            requests.ReproduceRequest(workspace=workspace, plan=plan, check_timeout=self._settings.timeouts.check),
-            scale=len(plan.checks),
-        )
-        self._progress.note(reproduction=reproduction)
-        return _reproduced(reproduction)
-
-    async def _propose(self, attempt: AttemptResult) -> Ending | None:
-        """The run is looked at once more: nobody is asked to review a fix for a failure that is gone."""
-        if ending := await self._admit(patient=False):
-            return ending
-        await self._proposal.propose(known(self._progress.state.facts), attempt, known(attempt.patch))
-        return None
 
 
 async def _to_the_end(tidying: Coroutine[Any, Any, tuple[str, ...]]) -> tuple[str, ...]:
@@ -201,23 +135,6 @@ async def _to_the_end(tidying: Coroutine[Any, Any, tuple[str, ...]]) -> tuple[st
         except asyncio.CancelledError:
             workflow.logger.info("cancelled while tidying up, which goes on")
     return task.result()
-
-
-def _reproduced(reproduction: Reproduction) -> Ending | None:
-    if reproduction.problem is not None:
-        return Ending(outcome=Outcome.UNVERIFIABLE, reason=reproduction.problem)
-    if not reproduction.is_red:
-        return Ending(outcome=Outcome.NOT_REPRODUCED, reason="every check passes on the failing commit: nothing to fix")
-    return None
-
-
-def _no_fix(attempt: AttemptResult) -> Ending:
-    verdict = attempt.verdict
-    if verdict.kind is VerdictKind.UNVERIFIABLE:
-        return Ending(outcome=Outcome.UNVERIFIABLE, reason=verdict.reason)
-    if any(finding.name == DIFF_TOO_LARGE for finding in verdict.findings):
-        return Ending(outcome=Outcome.ESCALATED, reason=f"{DIFF_TOO_LARGE}: {verdict.reason}")
-    return Ending(outcome=Outcome.ESCALATED, reason=f"no verified fix after {attempt.n} attempt(s): {verdict.reason}")
 
 
 def _failed(error: BaseException) -> Ending:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from sweeper import ids
 from sweeper.errors import NotFound, OutOfReach
-from sweeper.model import Budget, Checkpoint, Outcome, RunRef, Step, SweepInput, SweepState, Trigger
+from sweeper.model import Budget, Checkpoint, Joined, Outcome, Step, SweepInput, SweepState, Trigger
 from sweeper.model.crowd import Crowd
 from sweeper.model.upkeep import StuckCase
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
@@ -105,7 +105,10 @@ class FakeSweeps:
         self.sweeps[workflow_id].cancel_reason = reason
         return True
 
-    async def join(self, workflow_id: str, trigger: Trigger, run: RunRef | None = None) -> bool:
+    async def join(self, workflow_id: str, joined: Joined) -> bool:
+        return await self.note(workflow_id, joined.trigger)
+
+    async def note(self, workflow_id: str, trigger: Trigger) -> bool:
         if not await self.is_open(workflow_id):
             return False
         sweep = self.sweeps[workflow_id]
@@ -120,6 +123,10 @@ class FakeSweeps:
         ]
         waiting = [sweep for sweep in others if sweep.outcome is None and sweep.state.proposal is not None]
         return Crowd(started=tuple(sorted(sweep.started_at for sweep in others)), proposals=len(waiting))
+
+    async def asked_anew(self, workflow_id: str) -> tuple[str, ...]:
+        await self._reach()
+        return tuple(found for found in self.sweeps if found.startswith(f"{workflow_id}-m"))
 
     async def open_for_target(self, target: str) -> tuple[str, ...]:
         await self._reach()

@@ -1,0 +1,166 @@
+"""From the trigger to a proven fix: admit, collect, diagnose, enter, prepare, reproduce, fix, verify."""
+
+from temporalio import workflow
+
+from sweeper.activities import names, requests
+from sweeper.model import AttemptResult, Ending, Outcome, Reproduction, RunFacts, Step, SweepInput, VerdictKind
+from sweeper.policy.admission import Admission, admit_fix, admit_run
+from sweeper.policy.limits import DIFF_TOO_LARGE
+from sweeper.workflows.attempts import Attempts
+from sweeper.workflows.calls import Calls
+from sweeper.workflows.progress import Progress, known
+from sweeper.workflows.proof import Proof
+from sweeper.workflows.turns import Turns
+from sweeper.workflows.waits import Bell, until_earliest
+
+
+class Making:
+    """Makes a fix that is proven on the branch as it is, or says why there is none to propose."""
+
+    def __init__(
+        self,
+        sweep: SweepInput,
+        progress: Progress,
+        calls: Calls,
+        bell: Bell,
+        turns: Turns,
+        attempts: Attempts,
+        proof: Proof,
+    ) -> None:
+        self._sweep = sweep
+        self._settings = sweep.settings
+        self._progress = progress
+        self._calls = calls
+        self._bell = bell
+        self._turns = turns
+        self._attempts = attempts
+        self._proof = proof
+
+    async def until_proven(self) -> AttemptResult | Ending:
+        """The attempt to propose. While fixes are made the branch may move on; then what holds there counts."""
+        self._progress.enter(Step.ADMIT)
+        if ending := await self._admitted(patient=True):
+            return ending
+        if ending := await self._understand_and_enter():
+            return ending
+        while True:
+            if ending := await self._reproduced():
+                return ending
+            attempt = await self._attempts.until_fixed()
+            if attempt.patch is None or attempt.verdict.kind is not VerdictKind.FIXED:
+                return _no_fix(attempt)
+            if self._settings.report_only:
+                reason = "report_only: a fix was verified and not proposed"
+                return Ending(outcome=Outcome.LEFT_TO_HUMAN, reason=reason)
+            made_for = known(self._progress.state.facts).head_sha
+            self._progress.proved(attempt.verdict, made_for, self._settings.evidence_ttl)
+            newest = await self._newest_run()
+            ending = _refused(admit_fix(newest)) or await self._holds_on_head(attempt, newest)
+            if ending is None:
+                return attempt
+            if not self._may_start_over(newest):
+                return ending
+            self._progress.note(facts=newest)
+            await self._understand()
+
+    async def _newest_run(self) -> RunFacts:
+        """The newest failing run there is of this failure, as it is now."""
+        return await self._calls.do(names.ADMIT, self._progress.state.newer_run or self._sweep.run)
+
+    async def _admitted(self, *, patient: bool) -> Ending | None:
+        """None: there is something to fix, by the newest run. `patient`: until it has ended; that may take days."""
+        give_up_at = self._progress.state.started_at + self._settings.proposal_ttl
+        while True:
+            self._bell.rung = False
+            facts = await self._newest_run()
+            self._progress.note(facts=facts)
+            admission = admit_run(facts)
+            if ending := _refused(admission):
+                return ending
+            if admission.go or not patient:
+                return None
+            if workflow.now() >= give_up_at:
+                return Ending(outcome=Outcome.EXPIRED, reason=admission.reason)
+            self._progress.wait("the run to end", give_up_at)
+            self._progress.continue_as_new_if_long()
+            await self._bell.wait(until_earliest(give_up_at, workflow.now() + self._settings.poll_interval))
+
+    async def _understand_and_enter(self) -> Ending | None:
+        """In at the target with facts that hold: after a wait the run is read again, and a newer one understood anew."""
+        while True:
+            facts = known(self._progress.state.facts)
+            await self._understand()
+            if (unverifiable := known(self._progress.state.plan).unverifiable) is not None:
+                return Ending(outcome=Outcome.UNVERIFIABLE, reason=unverifiable)
+            began = workflow.now()
+            if ending := await self._turns.enter():
+                return ending
+            has_waited = workflow.now() - began > self._settings.timeouts.read
+            if not has_waited and self._progress.state.newer_run is None:
+                return None
+            if ending := await self._admitted(patient=False):
+                return ending
+            if known(self._progress.state.facts).run == facts.run:
+                return None
+
+    async def _understand(self) -> None:
+        facts = known(self._progress.state.facts)
+        self._progress.enter(Step.COLLECT)
+        collected = await self._calls.do(
+            names.COLLECT, requests.CollectRequest(facts=facts, evidence_ttl=self._settings.evidence_ttl)
+        )
+        self._progress.note(jobs=collected.jobs, evidence=collected.evidence)
+        self._progress.enter(Step.DIAGNOSE)
+        diagnosed = await self._calls.do(
+            names.DIAGNOSE,
+            requests.DiagnoseRequest(facts=facts, jobs=collected.jobs, checks=self._settings.checks),
+        )
+        self._progress.note(diagnosis=diagnosed.diagnosis, plan=diagnosed.plan)
+
+    async def _reproduced(self) -> Ending | None:
+        reproduction = await self._proof.reproduce()
+        self._progress.note(reproduction=reproduction)
+        return _not_red(
+            reproduction, Outcome.NOT_REPRODUCED, "every check passes on the failing commit: nothing to fix"
+        )
+
+    async def _holds_on_head(self, attempt: AttemptResult, newest: RunFacts) -> Ending | None:
+        """Nobody is asked to review a fix for a failure that is gone, or that does not fit the branch any more."""
+        head = known(newest.branch_head)
+        if head == self._progress.state.verified_target:
+            return None
+        gone = f"head_moved: every check passes on {head[:12]}, where {newest.head_branch} is now"
+        if ending := _not_red(await self._proof.reproduce(head), Outcome.SUPERSEDED, gone):
+            return ending
+        verdict = await self._proof.on_target(known(attempt.patch), head)
+        if verdict.kind is VerdictKind.FIXED:
+            return None
+        return Ending(outcome=Outcome.SUPERSEDED, reason=f"head_moved: no fix on {head[:12]}: {verdict.reason}")
+
+    def _may_start_over(self, newest: RunFacts) -> bool:
+        """From a newer run that was left to this sweep and is to be fixed itself, as long as the budget lasts."""
+        is_newer = newest.run != known(self._progress.state.facts).run
+        return is_newer and admit_run(newest).go and self._attempts.are_left()
+
+
+def _refused(admission: Admission) -> Ending | None:
+    if admission.outcome is None:
+        return None
+    return Ending(outcome=admission.outcome, reason=admission.reason)
+
+
+def _not_red(reproduction: Reproduction, outcome: Outcome, sentence: str) -> Ending | None:
+    if reproduction.problem is not None:
+        return Ending(outcome=Outcome.UNVERIFIABLE, reason=reproduction.problem)
+    if not reproduction.is_red:
+        return Ending(outcome=outcome, reason=sentence)
+    return None
+
+
+def _no_fix(attempt: AttemptResult) -> Ending:
+    verdict = attempt.verdict
+    if verdict.kind is VerdictKind.UNVERIFIABLE:
+        return Ending(outcome=Outcome.UNVERIFIABLE, reason=verdict.reason)
+    if any(finding.name == DIFF_TOO_LARGE for finding in verdict.findings):
+        return Ending(outcome=Outcome.ESCALATED, reason=f"{DIFF_TOO_LARGE}: {verdict.reason}")
+    return Ending(outcome=Outcome.ESCALATED, reason=f"no verified fix after {attempt.n} attempt(s): {verdict.reason}")

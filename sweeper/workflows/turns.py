@@ -1,0 +1,125 @@
+"""Taking turns: whether there is room in the repository, and whose turn it is at the target."""
+
+from datetime import datetime, timedelta
+
+from temporalio import workflow
+
+from sweeper import ids
+from sweeper.activities import names, requests
+from sweeper.model import Ending, Outcome, Step, SweepInput, TriggerSource
+from sweeper.model.target import Answer, Asked, EnterRequest, LeaveRequest, Turn
+from sweeper.workflows.calls import Calls
+from sweeper.workflows.progress import Progress, known
+from sweeper.workflows.waits import Bell, until_earliest
+
+ASK_AGAIN = timedelta(minutes=2)
+"""Of one that waits for its turn: it is rung when that comes, this is for a ring that was lost."""
+
+
+class Turns:
+    """Exclusive right to a target: from prepare to propose, and from revalidate to merge; not while a human thinks."""
+
+    def __init__(self, sweep: SweepInput, progress: Progress, calls: Calls, bell: Bell) -> None:
+        self._sweep = sweep
+        self._settings = sweep.settings
+        self._progress = progress
+        self._calls = calls
+        self._bell = bell
+
+    async def enter(self) -> Ending | None:
+        """Wait for room and for its turn. None: it is in; else how the sweep ends without one."""
+        self._progress.enter(Step.ENTER)
+        give_up_at = self._progress.state.started_at + self._settings.proposal_ttl
+        while True:
+            self._bell.rung = False
+            waits_for, until = await self._room()
+            if waits_for is None:
+                answer = await self._ask()
+                if answer.turn is Turn.GO:
+                    return None
+                if answer.turn is not Turn.WAIT:
+                    if ending := await self._refused(answer):
+                        return ending
+                    continue
+                waits_for, until = _place(answer), workflow.now() + min(ASK_AGAIN, self._settings.poll_interval)
+            if workflow.now() >= give_up_at:
+                return Ending(outcome=Outcome.EXPIRED, reason=f"waited too long for {waits_for}")
+            self._progress.wait(waits_for, give_up_at)
+            self._progress.continue_as_new_if_long()
+            await self._bell.wait(until_earliest(give_up_at, until, workflow.now() + self._settings.poll_interval))
+
+    async def enter_again(self) -> Answer:
+        """With an approval: may it act on it now? It goes before those that have no proposal yet."""
+        return await self._ask(again=True)
+
+    async def leave(self) -> None:
+        """The proposal waits for a human; others may have their turn."""
+        await self._leave(has_proposal=True)
+
+    async def over(self, *, said_no: bool) -> None:
+        """The sweep is over; a human's no mutes its cause for a time."""
+        if self._progress.state.has_asked:
+            await self._leave(mute_for=self._settings.mute_ttl if said_no else None)
+
+    async def _room(self) -> tuple[str | None, datetime | None]:
+        """What it has to wait for, and until when if that is known. A request by hand is not held back."""
+        if is_manual(self._sweep):
+            return None, None
+        request = requests.RoomRequest(
+            repository=self._sweep.run.repository,
+            sweep=workflow.info().workflow_id,
+            caps=self._settings.caps,
+            started_at=self._progress.state.started_at,
+        )
+        room = await self._calls.do(names.FIND_ROOM, request)
+        return (None if room.is_free else room.reason), room.until
+
+    async def _ask(self, *, again: bool = False) -> Answer:
+        facts, diagnosis = known(self._progress.state.facts), known(self._progress.state.diagnosis)
+        self._progress.note(has_asked=True)
+        asked = Asked(
+            sweep=workflow.info().workflow_id,
+            run_id=facts.run.run_id,
+            workflow=facts.workflow_path,
+            signature=diagnosis.signature,
+            is_manual=is_manual(self._sweep),
+            again=again,
+        )
+        return await self._calls.do(names.ENTER_TARGET, EnterRequest(target=self._target(), asked=asked))
+
+    async def _refused(self, answer: Answer) -> Ending | None:
+        """None: the sweep it was to join is gone, so it asks again."""
+        if answer.turn is Turn.MUTED:
+            return Ending(outcome=Outcome.MUTED, reason=answer.reason)
+        if answer.turn is Turn.SUPERSEDED:
+            return Ending(outcome=Outcome.SUPERSEDED, reason=answer.reason)
+        other = answer.other or ""
+        join = requests.JoinRequest(sweep=other, run=known(self._progress.state.facts).run, trigger=self._sweep.trigger)
+        if (await self._calls.do(names.JOIN_SWEEP, join)).is_open:
+            return Ending(outcome=Outcome.JOINED, reason=answer.reason)
+        gone = LeaveRequest(target=self._target(), sweep=other, signature="")
+        await self._calls.do(names.LEAVE_TARGET, gone)
+        return None
+
+    async def _leave(self, *, has_proposal: bool = False, mute_for: timedelta | None = None) -> None:
+        request = LeaveRequest(
+            target=self._target(),
+            sweep=workflow.info().workflow_id,
+            signature=known(self._progress.state.diagnosis).signature,
+            has_proposal=has_proposal,
+            mute_for=mute_for,
+        )
+        await self._calls.do(names.LEAVE_TARGET, request)
+
+    def _target(self) -> str:
+        facts = known(self._progress.state.facts)
+        return ids.target_id(known(facts.head_repository_id), known(facts.head_branch))
+
+
+def is_manual(sweep: SweepInput) -> bool:
+    """Whether a person asked for it: such a sweep goes before others and is held back by no cap and no mute."""
+    return sweep.trigger.source is TriggerSource.CLI or sweep.trigger.request_id is not None
+
+
+def _place(answer: Answer) -> str:
+    return f"its turn at the branch, place {answer.position}" + (f" behind {answer.other}" if answer.other else "")
