@@ -32,13 +32,13 @@ _LOG = logging.getLogger("sweeper.web")
 
 @dataclass(frozen=True)
 class Gate:
-    """What the public face works with. `patience` and `reading_patience` in seconds."""
+    """What the public face works with. Seconds: reading and acting together stay below GitHub's ten."""
 
     desk: Desk
     secrets: Sequence[SecretStr]
     health: Callable[[], Awaitable[HealthReport]]
     patience: float = 5.0
-    reading_patience: float = 9.0
+    reading_patience: float = 4.0
 
 
 def build_public(gate: Gate) -> FastAPI:
