@@ -243,7 +243,9 @@ async def test_without_temporal_it_is_503_with_retry_after_and_nothing_is_lost(
 
 
 def test_reading_and_acting_together_stay_below_the_ten_seconds_github_waits(gate: Gate) -> None:
-    patience = {field.name: field.default for field in dataclasses.fields(gate) if field.name.endswith("patience")}
+    patience: dict[str, float] = {
+        field.name: field.default for field in dataclasses.fields(gate) if field.name.endswith("patience")
+    }
     assert 0 < sum(patience.values()) < 10
 
 
