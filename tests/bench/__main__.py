@@ -1,28 +1,43 @@
-"""Runs every bench: Markdown on stdout, `build/reports/bench.json` beside it, non-zero if a ratio is out of bounds."""
+"""Runs every bench, or those named: Markdown on stdout, `build/reports/bench.json` beside it.
+
+Non-zero if a ratio is out of bounds.
+"""
 
 import asyncio
 import sys
 import tempfile
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from tests.bench import sandbox, story, worktree
+from tests.bench import deliveries, recovery, sandbox, story, worktree
 from tests.bench.measure import Report, Row, markdown
 
 REPORT = Path("build", "reports", "bench.json")
+BENCHES: dict[str, Callable[[Path], Awaitable[list[Row]]]] = {
+    "sandbox": sandbox.rows,
+    "worktree": worktree.rows,
+    "story": story.rows,
+    "deliveries": deliveries.rows,
+    "recovery": recovery.rows,
+}
 
 
-async def measure() -> list[Row]:
+async def measure(names: Sequence[str]) -> list[Row]:
     """All rows, one bench after the other so that they do not disturb each other."""
     rows: list[Row] = []
-    for bench in (sandbox, worktree, story):
+    for name in names:
         with tempfile.TemporaryDirectory(prefix="bench-") as place:
-            rows += await bench.rows(Path(place))
+            rows += await BENCHES[name](Path(place))
     return rows
 
 
-def main() -> int:
-    """The exit code: 0 if every ratio is within its bound."""
-    rows = asyncio.run(measure())
+def main(names: Sequence[str]) -> int:
+    """The exit code: 0 if every ratio is within its bound, 2 for a bench that does not exist."""
+    unknown = [name for name in names if name not in BENCHES]
+    if unknown:
+        print(f"There is no bench {unknown[0]!r}; choose from {', '.join(BENCHES)}.", file=sys.stderr)
+        return 2
+    rows = asyncio.run(measure(names or tuple(BENCHES)))
     failed = sum(not row.passed for row in rows)
     report = Report(rows=tuple(rows), passed=len(rows) - failed, failed=failed)
     REPORT.parent.mkdir(parents=True, exist_ok=True)
@@ -32,4 +47,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
