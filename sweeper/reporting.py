@@ -3,6 +3,7 @@
 Pure: views of the Sweeps port in, documents out. Their field names are a published contract: adding is free.
 """
 
+import re
 from collections.abc import Sequence
 
 from pydantic import Field
@@ -27,8 +28,10 @@ from sweeper.model import (
     VerdictKind,
     WaitingFor,
 )
+from sweeper.model.upkeep import StuckCase
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
 
+_ATTEMPT = re.compile(r"-a\d+$")
 _GOOD = frozenset({Outcome.MERGED, Outcome.NOT_REPRODUCED, Outcome.FLAKY, Outcome.HEALED, Outcome.JOINED})
 
 
@@ -57,10 +60,13 @@ class SweepLine(Strict):
 
 
 class ListReport(Strict):
-    """Sweeps, newest first, and whether anybody works on them."""
+    """Sweeps, newest first, and whether anybody works on them. `stuck`: all workflows of ours that cannot go on, those
+    that stand behind the sweeps included; it is looked for where somebody asks for it.
+    """
 
     sweeps: tuple[SweepLine, ...]
     worker: WorkerLife
+    stuck: tuple[StuckCase, ...] = ()
 
 
 class AttemptLine(Strict):
@@ -140,13 +146,19 @@ class HealthReport(Strict):
     ready: bool = Field(exclude=True)
 
 
-def list_report(views: Sequence[SweepView], worker: WorkerLife) -> ListReport:
+def list_report(views: Sequence[SweepView], worker: WorkerLife, stuck: Sequence[StuckCase] = ()) -> ListReport:
     """The document of `list --json` and GET /api/sweeps."""
-    return ListReport(sweeps=tuple(_line(view) for view in views), worker=worker)
+    return ListReport(sweeps=tuple(_line(view, stuck) for view in views), worker=worker, stuck=tuple(stuck))
 
 
-def _line(view: SweepView) -> SweepLine:
+def is_about(case: StuckCase, sweep: str) -> bool:
+    """Whether a case keeps that sweep from going on: its own, or that of one of its attempts."""
+    return case.workflow == sweep or _ATTEMPT.sub("", case.workflow) == sweep
+
+
+def _line(view: SweepView, stuck: Sequence[StuckCase]) -> SweepLine:
     told = view.checkpoint
+    sentence = next((case.sentence for case in stuck if is_about(case, view.id)), view.stuck)
     return SweepLine(
         id=view.id,
         repository=told.run.repository,
@@ -161,7 +173,7 @@ def _line(view: SweepView) -> SweepLine:
         waiting_for=told.waiting_for,
         started_at=view.started_at,
         updated_at=told.updated_at,
-        stuck=view.stuck,
+        stuck=sentence,
     )
 
 

@@ -7,7 +7,7 @@ and time: the newest are looked at first, and a finding more or less is no harm,
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from temporalio.api.enums.v1 import PendingActivityState, TaskQueueType
@@ -37,13 +37,15 @@ _OPEN = 'ExecutionStatus = "Running" AND WorkflowType IN ("sweep", "attempt", "t
 T = TypeVar("T")
 
 
-async def find_stuck(client: Client) -> tuple[StuckCase, ...]:
-    """One case for each workflow of ours that is stuck, worst first. Raises OutOfReach."""
+async def find_stuck(client: Client, untaken: timedelta = UNTAKEN) -> tuple[StuckCase, ...]:
+    """One case for each workflow of ours that is stuck, worst first. `untaken`: how long an activity may wait for a
+    worker. Raises OutOfReach.
+    """
     async with reaching(client, READ_SECONDS):
         found = client.list_workflows(_OPEN, limit=MOST_LISTED, page_size=MOST_LISTED, rpc_timeout=RPC_TIMEOUT)
         workflows = [execution async for execution in found]
     by_memo = [case for execution in workflows if (case := await _by_memo(execution)) is not None]
-    look = _Look(client)
+    look = _Look(client, untaken)
     marked_first = sorted(workflows, key=lambda execution: not execution.typed_search_attributes.get(PROBLEMS))
     described = await _within(DESCRIBE_SECONDS, [look.describe(execution) for execution in marked_first])
     cases: dict[str, StuckCase] = {}
@@ -91,8 +93,9 @@ async def _within(seconds: float, looks: "list[Callable[[], Awaitable[StuckCase 
 class _Look:
     """Describes workflows; asks about each queue once."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, untaken: timedelta) -> None:
         self._client = client
+        self._untaken_for = untaken
         self._served: dict[str, asyncio.Task[bool]] = {}
 
     def describe(self, execution: WorkflowExecution) -> "Callable[[], Awaitable[StuckCase | None]]":
@@ -115,7 +118,7 @@ class _Look:
             since = activity.scheduled_time.ToDatetime(UTC)
             is_waiting = activity.state == PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
             queue = activity.activity_options.task_queue.name or execution.task_queue
-            if is_waiting and now - since > UNTAKEN and not await self._is_served(queue):
+            if is_waiting and now - since > self._untaken_for and not await self._is_served(queue):
                 return nobody_works(execution.id, activity.activity_type.name, queue, since)
         return None
 

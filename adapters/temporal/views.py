@@ -11,11 +11,11 @@ from temporalio.client import WorkflowExecution, WorkflowExecutionDescription, W
 from temporalio.common import SearchAttributeKey
 
 from sweeper.model import WORKFLOW_VERSION, Budget, Checkpoint, RunRef, Step, SweepInput
+from sweeper.policy.stuck import FAILED_TASKS, task_fails, waits_badly
 from sweeper.ports import SweepView
 from sweeper.workflows.progress import GOAL, MEMO, REPOSITORY, STARTED_AT
 
 _PROBLEMS = SearchAttributeKey.for_keyword_list("TemporalReportedProblems")
-_FAILED_TASKS = 3
 _RUN_IN_ID = re.compile(r"-(?P<run>\d+)-(?P<attempt>\d+)(-m[^-]+)?$")
 
 
@@ -42,12 +42,14 @@ async def view_of(execution: WorkflowExecution) -> SweepView:
         checkpoint = await execution.memo_value(MEMO, type_hint=Checkpoint)
     except (KeyError, ValueError, RuntimeError):
         checkpoint = _at_admit(_run_of(execution), Budget(attempts_remaining=0), execution.start_time)
+    is_open = execution.status is WorkflowExecutionStatus.RUNNING
+    waits_badly_for = waits_badly(execution.id, checkpoint.waiting_for, datetime.now(UTC)) if is_open else None
     return SweepView(
         id=execution.id,
         checkpoint=checkpoint,
         started_at=await _started_at(execution),
-        is_open=execution.status is WorkflowExecutionStatus.RUNNING,
-        stuck=_stuck(execution),
+        is_open=is_open,
+        stuck=_stuck(execution) or (waits_badly_for.sentence if waits_badly_for else None),
     )
 
 
@@ -76,17 +78,24 @@ def _stuck(execution: WorkflowExecution) -> str | None:
         if not problems and not _fails_right_now(execution):
             return None
         cause = next((word.partition("=")[2] for word in problems if word.startswith("cause=")), "its task fails")
-        return (
-            f"Its workflow code fails again and again ({cause}): start a worker of the right version; nothing is lost."
-        )
+        return task_fails(execution.id, cause, _failing_since(execution)).sentence
     if execution.status in (WorkflowExecutionStatus.COMPLETED, WorkflowExecutionStatus.CONTINUED_AS_NEW):
         return None
     how = execution.status.name.lower().replace("_", " ") if execution.status else "unknown"
-    return f"Temporal records it as {how}, so it did not clean up: `sweeper retry {execution.id}` starts it anew."
+    again = f"`sweeper retry {execution.id}` starts it anew"
+    return f"Temporal records it as {how}, so it did not clean up; upkeep does, and {again}."
 
 
 def _fails_right_now(execution: WorkflowExecution) -> bool:
     """A described run shows its failing task before the search attribute does, and on servers that never set that."""
     if not isinstance(execution, WorkflowExecutionDescription):
         return False
-    return execution.raw_description.pending_workflow_task.attempt >= _FAILED_TASKS
+    return execution.raw_description.pending_workflow_task.attempt >= FAILED_TASKS
+
+
+def _failing_since(execution: WorkflowExecution) -> datetime:
+    if isinstance(execution, WorkflowExecutionDescription):
+        task = execution.raw_description.pending_workflow_task
+        if task.HasField("original_scheduled_time"):
+            return task.original_scheduled_time.ToDatetime(UTC)
+    return execution.start_time

@@ -5,7 +5,9 @@ What cannot be asked of one repository does not keep the others from being looke
 early, and the next pass goes on.
 """
 
+import logging
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import TypeVar
 
 from temporalio import activity
@@ -21,6 +23,8 @@ from sweeper.policy.orphans import Fate, Judgement, Known, Standing, judge, push
 from sweeper.ports import Caretaking, Durable, Ports, SweepRecord, SweepView
 
 LISTED_SWEEPS = 500
+BLIND = timedelta(minutes=30)
+"""A longer time without a look than upkeep's own pauses make; worth a line in the log."""
 
 Found = TypeVar("Found", care.Missed, care.Survey, care.Judged)
 
@@ -67,6 +71,8 @@ class UpkeepActivities:
                 started = await self._knock_for(watched)
             except RateLimited as limited:
                 return missed.model_copy(update={"until": limited.retry_at})
+            except NotFound:  # it is gone, or hidden from us since a sweep was there
+                continue
             except OutOfReach:
                 raise
             except SweeperError as error:
@@ -79,7 +85,9 @@ class UpkeepActivities:
     async def _knock_for(self, watched: care.Watched) -> list[str]:
         failed = await self._tools.inventory.failed_runs(watched.repository, watched.since)
         started = [sweep for run in failed if (sweep := await self._tools.door.knock(run)) is not None]
-        activity.logger.info(
+        is_news = started or started_at() - watched.since > BLIND
+        activity.logger.log(
+            logging.INFO if is_news else logging.DEBUG,
             "looked for failed runs of %s from %s to %s: %d found, started %s",
             *(watched.repository.name, f"{watched.since:%F %T}", f"{started_at():%F %T}"),
             *(len(failed), ", ".join(started) or "nothing"),
@@ -95,6 +103,8 @@ class UpkeepActivities:
                 found = await self._tools.inventory.remains(repository)
             except RateLimited as limited:
                 return survey.model_copy(update={"until": limited.retry_at})
+            except NotFound:
+                continue
             except SweeperError as error:
                 survey = _with_problem(survey, repository, error)
                 continue

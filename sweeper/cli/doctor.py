@@ -3,6 +3,7 @@
 import platform
 import sys
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Table
@@ -12,6 +13,12 @@ from sweeper.cli.command import JsonOption, answer, results, run
 from sweeper.config import Settings, StateDir, load_settings, prepare_state_dir
 from sweeper.errors import SweeperError
 from sweeper.model import Strict
+
+if TYPE_CHECKING:  # the adapters are loaded by the command that needs them
+    from temporalio.client import Client
+
+STUCK = 1
+"""Exit code: nothing is missing here, but something does not go on."""
 
 
 class Finding(Strict):
@@ -53,6 +60,7 @@ async def _doctor(as_json: bool) -> int:
     )
     findings = [_python(), Finding(name="state", ok=True, detail=str(state.root))]
     findings += [await _look(name, look, settings, state) for name, look in looks]
+    findings += await _stuck(settings, state)
     report = Diagnosis(ok=all(finding.ok for finding in findings), findings=tuple(findings))
     if as_json:
         answer(report)
@@ -121,6 +129,32 @@ async def _webhooks(settings: Settings, _state: StateDir) -> str:
     if not settings.webhook_secrets:
         return "SWEEPER_WEBHOOK_SECRETS is not set; demo and try need none, serve refuses every webhook without"
     return f"{len(settings.webhook_secrets)} secret(s)"
+
+
+async def _stuck(settings: Settings, state: StateDir) -> list[Finding]:
+    """One finding for each sweep that cannot go on; where no Temporal runs, none is looked at."""
+    from sweeper.cli.temporal import reach, sweeps_of
+
+    try:
+        client = await reach(settings, state)
+        cases = await sweeps_of(client, settings, state).stuck()
+    except SweeperError as error:
+        return [Finding(name="sweeps", ok=True, detail=f"not looked at: {error}")]
+    if not cases:
+        return [Finding(name="sweeps", ok=True, detail=f"none is stuck; {await _upkeep(client)}")]
+    return [
+        Finding(name="stuck", ok=False, detail=f"{case.workflow}: {case.sentence}", exit_code=STUCK) for case in cases
+    ]
+
+
+async def _upkeep(client: "Client") -> str:
+    from adapters.temporal.upkeep import read_upkeep
+
+    told = await read_upkeep(client)
+    if told is None or told.last_pass is None:
+        return "upkeep has not run yet"
+    remarks = [f"upkeep passed at {told.last_pass:%Y-%m-%d %H:%M:%S} UTC", *told.left.values(), *told.problems]
+    return "; ".join(remarks)
 
 
 async def _worker(_settings: Settings, state: StateDir) -> str:

@@ -8,11 +8,12 @@ from rich.live import Live
 from rich.table import Table
 
 from sweeper.cli.command import JsonOption, answer, people, results, run
-from sweeper.cli.tables import sweep_story, sweeps_table, worker_line
-from sweeper.reporting import is_good, list_report, show_report
+from sweeper.cli.tables import stuck_table, sweep_story, sweeps_table, worker_line
+from sweeper.reporting import is_about, is_good, list_report, show_report
 
 SWEEP = Annotated[str, typer.Argument(metavar="SWEEP_ID")]
 LOOK_EVERY = 0.5
+MOST_LISTED = 1000
 
 
 def register(app: typer.Typer) -> None:
@@ -45,11 +46,18 @@ async def _list(limit: int, stuck: bool, as_json: bool) -> None:
     from sweeper.cli.temporal import configured_sweeps
 
     async with configured_sweeps() as sweeps:
-        views = [view for view in await sweeps.list(limit) if view.stuck or not stuck]
-        report = list_report(views, await sweeps.worker_life())
+        cases = await sweeps.stuck()
+        views = await sweeps.list(MOST_LISTED if stuck else limit)
+        if stuck:
+            views = tuple(view for view in views if view.stuck or any(is_about(case, view.id) for case in cases))[
+                :limit
+            ]
+        report = list_report(views, await sweeps.worker_life(), cases)
     if as_json:
         answer(report)
     else:
+        if stuck and report.stuck:
+            results.print(stuck_table(report.stuck))
         results.print(sweeps_table(report))
         results.print(worker_line(report.worker))
 

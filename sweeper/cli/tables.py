@@ -1,5 +1,6 @@
 """Documents as tables for people."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from rich.console import Group, RenderableType
@@ -7,6 +8,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from sweeper.model import Step
+from sweeper.model.upkeep import StuckCase
 from sweeper.ports import WorkerLife
 from sweeper.reporting import ListReport, ShowReport
 
@@ -46,6 +48,14 @@ def sweeps_table(report: ListReport) -> RenderableType:
             f"#{line.proposal}" if line.proposal else "",
             _age(line.started_at),
         )
+    return table
+
+
+def stuck_table(cases: Sequence[StuckCase]) -> RenderableType:
+    """What is stuck, since when, and what to do."""
+    table = Table(Column("stuck", no_wrap=True, overflow="fold"), "since", "what to do", box=None)
+    for case in cases:
+        table.add_row(case.workflow, _age(case.since), case.sentence)
     return table
 
 

@@ -56,8 +56,7 @@ def sweeps_of(client: Client, settings: Settings, state: StateDir) -> TemporalSw
     return TemporalSweeps(client, state_dir=state.root)
 
 
-@asynccontextmanager
-async def reach_sweeps(settings: Settings, state: StateDir) -> AsyncIterator[TemporalSweeps]:
+async def reach(settings: Settings, state: StateDir) -> Client:
     """For commands that ask: never starts a server. Raises OutOfReach if there is none."""
     target = outside_target(settings)
     if target is None:
@@ -67,7 +66,13 @@ async def reach_sweeps(settings: Settings, state: StateDir) -> AsyncIterator[Tem
                 f"No Temporal runs for {state.root}; start `sweeper serve` or set SWEEPER_TEMPORAL_ADDRESS."
             )
         target = TemporalTarget(address=running)
-    yield sweeps_of(await connect(target), settings, state)
+    return await connect(target)
+
+
+@asynccontextmanager
+async def reach_sweeps(settings: Settings, state: StateDir) -> AsyncIterator[TemporalSweeps]:
+    """The sweeps there. Raises OutOfReach."""
+    yield sweeps_of(await reach(settings, state), settings, state)
 
 
 @asynccontextmanager
