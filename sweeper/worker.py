@@ -4,7 +4,7 @@ Two queues: `sweeper` for workflows and everything any host can do, `host-<id>` 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -122,42 +122,11 @@ def build_workers(
     client: Client, ports: Ports, durable: Durable, options: WorkerOptions = WorkerOptions()
 ) -> Sequence[Worker]:
     """The shared queue's worker and this host's."""
-    targets, upkeep = TargetActivities(durable), UpkeepActivities(ports, durable)
-    evidence, proposal, workbench = EvidenceActivities(ports), ProposalActivities(ports), WorkbenchActivities(ports)
     shared = Worker(
         client,
         task_queue=options.task_queue,
         workflows=[SweepWorkflow, AttemptWorkflow, TargetWorkflow, UpkeepWorkflow],
-        activities=[
-            evidence.admit,
-            evidence.choose_host,
-            evidence.collect,
-            evidence.diagnose,
-            evidence.read_world,
-            proposal.open_proposal,
-            proposal.update_proposal,
-            proposal.comment,
-            proposal.close_proposal,
-            proposal.merge,
-            proposal.find_pull,
-            proposal.report_check,
-            proposal.label,
-            proposal.request_reviewers,
-            proposal.draft,
-            targets.find_room,
-            targets.enter_target,
-            targets.leave_target,
-            targets.join_sweep,
-            targets.ring_sweep,
-            targets.find_ended,
-            upkeep.list_repositories,
-            upkeep.find_missed_runs,
-            upkeep.survey_github,
-            upkeep.judge_remains,
-            upkeep.start_again,
-            upkeep.find_stuck,
-            upkeep.send_alert,
-        ],
+        activities=_for_any_host(ports, durable),
         workflow_runner=workflow_runner(),
         interceptors=[EdgeInterceptor()],
         max_cached_workflows=CACHED_WORKFLOWS,
@@ -167,22 +136,62 @@ def build_workers(
     host = Worker(
         client,
         task_queue=names.host_queue(ports.workspaces.host),
-        activities=[
-            workbench.prepare,
-            workbench.reproduce,
-            workbench.fix,
-            workbench.verify,
-            workbench.revalidate,
-            workbench.push_branch,
-            workbench.delete_branch,
-            workbench.discard,
-            upkeep.survey_host,
-        ],
+        activities=_for_this_host(ports, durable),
         interceptors=[EdgeInterceptor()],
         max_concurrent_activities=options.activities,
         graceful_shutdown_timeout=options.grace,
     )
     return (shared, host)
+
+
+def _for_any_host(ports: Ports, durable: Durable) -> list[Callable[..., Any]]:
+    evidence, proposal = EvidenceActivities(ports), ProposalActivities(ports)
+    targets, upkeep = TargetActivities(durable), UpkeepActivities(ports, durable)
+    return [
+        evidence.admit,
+        evidence.choose_host,
+        evidence.collect,
+        evidence.diagnose,
+        evidence.read_world,
+        proposal.open_proposal,
+        proposal.update_proposal,
+        proposal.comment,
+        proposal.close_proposal,
+        proposal.merge,
+        proposal.find_pull,
+        proposal.report_check,
+        proposal.label,
+        proposal.request_reviewers,
+        proposal.draft,
+        targets.find_room,
+        targets.enter_target,
+        targets.leave_target,
+        targets.join_sweep,
+        targets.ring_sweep,
+        targets.find_ended,
+        upkeep.list_repositories,
+        upkeep.find_missed_runs,
+        upkeep.survey_github,
+        upkeep.judge_remains,
+        upkeep.start_again,
+        upkeep.find_stuck,
+        upkeep.send_alert,
+    ]
+
+
+def _for_this_host(ports: Ports, durable: Durable) -> list[Callable[..., Any]]:
+    workbench, upkeep = WorkbenchActivities(ports), UpkeepActivities(ports, durable)
+    return [
+        workbench.prepare,
+        workbench.reproduce,
+        workbench.fix,
+        workbench.verify,
+        workbench.revalidate,
+        workbench.push_branch,
+        workbench.delete_branch,
+        workbench.discard,
+        upkeep.survey_host,
+    ]
 
 
 async def run_workers(workers: Sequence[Worker]) -> None:

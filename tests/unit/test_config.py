@@ -47,6 +47,11 @@ def test_without_anything_the_defaults_hold(tmp_path: Path) -> None:
 
 ENVIRONMENT = {
     "STATE_DIR": "/srv/sweeper",
+    "RECONCILE_INTERVAL": "0s",
+    "RECONCILE_LOOKBACK": "2d",
+    "REPOSITORIES": "octo/*, ann/app",
+    "ALERT_COMMAND": "mail -s stuck ops",
+    "ALERT_URL": "https://hooks.example/secret",
     "LISTEN": "0.0.0.0:80",
     "ADMIN_LISTEN": "unix:/run/sweeper.sock",
     "GITHUB_URL": "http://127.0.0.1:9000/api/v3/",
