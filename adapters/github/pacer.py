@@ -70,6 +70,11 @@ class Pacer:
             )
         return min(line.free_at - now, latest - now) if line.waiting[0] is me else latest - now
 
+    def waiting(self, payer: str) -> int:
+        """How many wait for their turn."""
+        with self._changed:
+            return len(self._lines[payer].waiting) if payer in self._lines else 0
+
     def leave(self, caller: Caller) -> None:
         """The caller went away: his turn is the next one's."""
         with self._changed:
