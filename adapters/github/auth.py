@@ -4,7 +4,7 @@ Tokens live in memory only.
 """
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -33,6 +33,10 @@ MODEST = PERMISSIONS | {"checks": "read"}
 
 RENEW_BEFORE = timedelta(minutes=10)
 """A token handed to git must outlive the longest push or fetch."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 class Tokens(Protocol):
@@ -137,8 +141,15 @@ class AppTokens:
     For a repository one token is bought at a time, however many ask for it.
     """
 
-    def __init__(self, access: GitHubAccess, app_id: int, private_key: str) -> None:
+    def __init__(
+        self,
+        access: GitHubAccess,
+        app_id: int,
+        private_key: str,
+        clock: Callable[[], datetime] = _utc_now,
+    ) -> None:
         auth = _signing(app_id, private_key)
+        self._clock = clock
         self._app_id = app_id
         self._connections = Connections(lambda: requester(access, auth))
         self._cached: dict[str, TokenReply] = {}
@@ -170,7 +181,7 @@ class AppTokens:
         """The cached one, or a new one when it is about to end. Buying twice is harmless: the older one just ages."""
         with self._locks.setdefault(repository, threading.Lock()):
             cached = self._cached.get(repository)
-            if cached is None or cached.expires_at - RENEW_BEFORE <= datetime.now(UTC):
+            if cached is None or cached.expires_at - RENEW_BEFORE <= self._clock():
                 cached = self._cached[repository] = self._buy(repository)
             return cached.token
 

@@ -239,69 +239,6 @@ class TestRefusals:
         host.close()
 
 
-class TestApp:
-    async def test_an_app_buys_one_token_and_acts_as_its_bot(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
-        scene.host = GitHubHost(access_as_app(github))
-
-        _, pull = await propose(scene)
-        world = await scene.host.read_world(pull)
-        access = await scene.host.git_access(scene.repository)
-
-        assert world.author == await scene.host.login() == github.bot_login
-        assert access.token is not None
-        assert access.token.get_secret_value() != github.token
-        assert access.token.get_secret_value() not in repr(access)
-        bought = [call for call in await scene.calls() if call.path.endswith("/access_tokens")]
-        assert [call.status for call in bought] == [201]
-
-    async def test_its_token_opens_no_other_repository(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
-        other = LoopbackScene(scene.drive, scene.host, "octo/other")
-        await other.begin()
-        host = GitHubHost(access_as_app(github))
-        token = (await host.git_access(scene.repository)).token
-        assert token is not None
-
-        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {token.get_secret_value()}"}) as http:
-            statuses = [
-                (await http.get(f"{github.url}/repos/{name}/pulls")).status_code
-                for name in (scene.repository, other.repository)
-            ]
-
-        assert statuses[0] == 200
-        assert statuses[1] in (403, 404)
-
-    async def test_a_token_that_ran_out_is_replaced_at_once(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
-        host = GitHubHost(access_as_app(github))
-        run = await scene.run("main")
-        await host.read_run(run)
-        await scene.drive.advance(2 * 3600)
-
-        assert (await host.read_run(run)).run == run
-
-    async def test_without_an_installation_it_says_where_to_install(self, github: LoopbackInfo) -> None:
-        host = GitHubHost(access_as_app(github))
-
-        with pytest.raises(AuthBroken, match=r"Install app .* on octo/elsewhere"):
-            await host.git_access("octo/elsewhere")
-        host.close()
-
-    async def test_no_token_for_us_is_for_the_operator(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
-        host = GitHubHost(access_as_app(github))
-        await spoil(scene, "POST", "/access_tokens$", "403_resource", "before")
-
-        with pytest.raises(AuthBroken, match="Give app"):
-            await host.git_access(scene.repository)
-        host.close()
-
-    async def test_a_limit_on_tokens_is_a_limit(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
-        host = GitHubHost(access_as_app(github))
-        await spoil(scene, "POST", "/access_tokens$", "403_secondary", "before", retry_after=30)
-
-        with pytest.raises(RateLimited):
-            await host.git_access(scene.repository)
-        host.close()
-
-
 class TestReading:
     async def test_the_log_is_fetched_from_storage_without_our_token(self, scene: LoopbackScene) -> None:
         run = await scene.run("main", jobs=[JobSpec(log="from storage\n")])
