@@ -1,7 +1,9 @@
 """Taking over somebody's local repository without writing to it: its files as they lie there, as one commit elsewhere.
 
 Objects go to the new repository only (GIT_OBJECT_DIRECTORY), the index is a temporary file, and no ref, index or
-object of the source changes. History is left behind: a fix needs the files, and a shallow source has no more anyway.
+object of the source changes. Nor does an object's time: git renews it where it is about to write an object that is
+there already, so the source's objects are copied first and are out of sight when files are added. History is left
+behind: a fix needs the files, and a shallow source has no more anyway.
 """
 
 import asyncio
@@ -38,7 +40,6 @@ class _Borrowing:
         self._into = into
         self._door = GitDoor(into.with_name(into.name + ".home"))
         self._git_dir = source
-        self._objects = source
 
     def run(self) -> Borrowed:
         top = self._find()
@@ -46,8 +47,8 @@ class _Borrowing:
         if not head:
             raise BadInput(f"{self._source} has no commit yet; commit something first.")
         self._door.ask(GitCall(("init", "--quiet", "--bare", "--template=", str(self._into))))
+        self._copy_objects(head)
         tree = self._tree(head, top) if top else head
-        self._copy_objects(tree)
         branch = self._read("symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1)).text or "main"
         commit = self._commit(tree)
         self._write("update-ref", f"refs/heads/{branch}", commit)
@@ -58,43 +59,39 @@ class _Borrowing:
         """Where the repository is; the top of its working tree, None for a bare one."""
         if not self._source.is_dir():
             raise BadInput(f"{self._source} is no directory; give the path of a git repository.")
-        asked = ("-C", str(self._source), "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir")
+        asked = ("-C", str(self._source), "rev-parse", "--path-format=absolute")
         try:
-            lines = self._door.ask(GitCall((*asked, "--is-bare-repository"), env=_TRUSTED)).text.splitlines()
-            top = None
-            if lines[2] != "true":
-                top = Path(self._door.ask(GitCall((*asked[:3], "--show-toplevel"), env=_TRUSTED)).text)
+            if self._is_bare():
+                return None
+            self._git_dir = Path(self._door.ask(GitCall((*asked, "--git-dir"), env=_TRUSTED)).text)
+            return Path(self._door.ask(GitCall((*asked, "--show-toplevel"), env=_TRUSTED)).text)
         except Permanent:
             raise BadInput(
                 f"{self._source} is no git repository; run `git init` and commit, or give another path."
             ) from None
-        self._git_dir, self._objects = Path(lines[0]), Path(lines[1]) / "objects"
-        return top
+
+    def _is_bare(self) -> bool:
+        """The door lets git find no bare repository by itself, so this one is named to it."""
+        if not (self._source / "HEAD").is_file():
+            return False
+        call = GitCall(("rev-parse", "--is-bare-repository"), git_dir=self._source, env=_TRUSTED, accept=(0, 128))
+        return self._door.ask(call).text == "true"
 
     def _tree(self, head: str, top: Path) -> str:
         """The files as they lie there. Blobs of changed ones are written to the new repository."""
         index = self._into / "borrow.index"
-        env = {"GIT_INDEX_FILE": str(index), **self._new_objects()}
+        env = {"GIT_INDEX_FILE": str(index), "GIT_OBJECT_DIRECTORY": str(self._into / "objects")}
         for argv in (("read-tree", head), ("add", "--all", "--", ".")):
             self._door.ask(GitCall(("-C", str(top), *argv), git_dir=self._git_dir, work_tree=top, env=env))
         tree = self._door.ask(GitCall(("write-tree",), git_dir=self._git_dir, env=env)).text
         index.unlink()
         return tree
 
-    def _new_objects(self) -> dict[str, str]:
-        return {
-            "GIT_OBJECT_DIRECTORY": str(self._into / "objects"),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(self._objects),
-        }
-
     def _copy_objects(self, tree: str) -> None:
-        env = self._new_objects()
         try:
-            listed = self._door.ask(
-                GitCall(("rev-list", "--objects", "--no-object-names", tree), git_dir=self._git_dir, env=env)
-            )
+            listed = self._read("rev-list", "--objects", "--no-object-names", tree)
             pack = self._door.ask(
-                GitCall(("pack-objects", "--stdout", "-q"), git_dir=self._git_dir, env=env, stdin=listed.stdout)
+                GitCall(("pack-objects", "--stdout", "-q"), git_dir=self._git_dir, stdin=listed.stdout)
             )
         except SweeperError as error:
             raise BadInput(f"{self._source} lacks files of its own commit ({error}); fetch them first.") from None

@@ -51,10 +51,10 @@ class RemoteBranch:
         return self._effect("push", EffectState.CREATED, commit)
 
     def delete(self, ours: str) -> Effect:
-        """Delete it if it is still at `ours`. Twice: the second finds it gone, skipped. Raises as `push` does."""
+        """Delete it if it is still at `ours`. Twice: the second finds it gone. Raises as `push` does."""
         seen = self.look()
         if seen != commit_id(ours):
-            return self._skipped(seen)
+            return self._not_at(ours, seen)
         try:
             self._send(f":{self.ref}", ours)
         except SweeperError as error:
@@ -78,7 +78,7 @@ class RemoteBranch:
         if seen is None:
             return self._effect("delete", EffectState.CREATED, ours)
         if seen != ours:
-            return self._skipped(seen)
+            return self._not_at(ours, seen)
         raise self._unanswered(error) from error
 
     def _look_again(self, error: SweeperError) -> str | None:
@@ -95,9 +95,12 @@ class RemoteBranch:
             f"The write to {self.branch} has no clear answer; it is looked at and tried again: {error}"
         )
 
-    def _effect(self, verb: str, state: EffectState, commit: str) -> Effect:
-        return Effect(key=self.effect_key, name=f"branch.{verb}", state=state, ref=f"{self.ref}@{commit}")
+    def _effect(self, verb: str, state: EffectState, commit: str, note: str = "") -> Effect:
+        return Effect(key=self.effect_key, name=f"branch.{verb}", state=state, ref=f"{self.ref}@{commit}", note=note)
 
-    def _skipped(self, seen: str | None) -> Effect:
-        note = f"moved on to {seen}, left alone" if seen else "already gone"
+    def _not_at(self, ours: str, seen: str | None) -> Effect:
+        """Nothing to delete. A branch that is gone does not say who deleted it; by all we know it was ours."""
+        if seen is None:
+            return self._effect("delete", EffectState.DEDUPLICATED, ours, "already gone")
+        note = f"moved on to {seen}, left alone"
         return Effect(key=self.effect_key, name="branch.delete", state=EffectState.SKIPPED, ref=self.ref, note=note)

@@ -152,7 +152,7 @@ class WorktreeStore:
     async def delete_branch(
         self, repository_id: int, branch: str, ours: str, access: GitAccess, effect_key: str
     ) -> Effect:
-        """Delete `branch` if it is still at `ours`; gone or moved on is `skipped`. Safe twice for that reason."""
+        """Delete `branch` if it is still at `ours`. Safe twice: gone is `deduplicated`; moved on is `skipped`."""
 
         def work() -> Effect:
             with self._mirror(repository_id).reading() as mirror:

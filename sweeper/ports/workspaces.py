@@ -64,7 +64,7 @@ class Workspaces(Protocol):
     async def delete_branch(
         self, repository_id: int, branch: str, ours: str, access: GitAccess, effect_key: str
     ) -> Effect:
-        """Delete `branch` if it is still at `ours`; gone or moved on is `skipped`."""
+        """Delete `branch` if it is still at `ours`; gone already is `deduplicated`, moved on is `skipped`."""
         ...
 
     async def traces(self) -> tuple[HostTrace, ...]:

@@ -11,6 +11,7 @@ from statistics import median
 from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.client import Client
 
+from adapters.loopback.drive.answers import LedgerCall
 from sweeper.model import Step
 from tests.bench.measure import Row
 from tests.support.service import Case, Process, Service, service
@@ -26,13 +27,13 @@ _LOOK_EVERY = 0.02
 async def rows(root: Path) -> list[Row]:
     """The allowed time is the plain row of each; a ratio above 1 has failed."""
     while_dead, while_alive, in_activity = [], [], []
-    async with service(root / "parked", heartbeat=f"{HEARTBEAT_SECONDS:g}s") as served:
+    async with service(_made(root / "parked"), heartbeat=f"{HEARTBEAT_SECONDS:g}s") as served:
         served.starts("web")
         await served.ready()
         for go in range(GOES):
             while_dead.append(await _parked(served, f"before-{go}", review_first=True))
             while_alive.append(await _parked(served, f"after-{go}", review_first=False))
-    async with service(root / "active", heartbeat=f"{HEARTBEAT_SECONDS:g}s", agent_command=SLOW_AGENT) as served:
+    async with service(_made(root / "active"), heartbeat=f"{HEARTBEAT_SECONDS:g}s", agent_command=SLOW_AGENT) as served:
         served.starts("web")
         await served.ready()
         for go in range(GOES):
@@ -42,6 +43,11 @@ async def rows(root: Path) -> list[Row]:
         *_row("parked, a review comes when the new worker is ready", while_alive, PARKED_SECONDS),
         *_row("in the agent's activity, another worker at hand; from the kill", in_activity, HEARTBEAT_SECONDS + 2),
     ]
+
+
+def _made(place: Path) -> Path:
+    place.mkdir()
+    return place
 
 
 def _row(what: str, seconds: list[float], allowed: float) -> list[Row]:
@@ -62,11 +68,16 @@ async def _parked(served: Service, name: str, *, review_first: bool) -> float:
     anew = await _ready_worker(served)
     if not review_first:
         await case.reviewed("APPROVED")
-    began = time.perf_counter()
-    await _until(lambda: _waits_for_merge(case))
-    spent = time.perf_counter() - began
+    began = time.time()
+    await case.waits_for("a human's merge")
+    acted = next(call.time for call in (await served.drive.ledger()).calls if _is_look(call, case, began))
     await anew.ends()
-    return spent
+    return acted.timestamp() - began
+
+
+def _is_look(call: LedgerCall, case: Case, since: float) -> bool:
+    """What a sweep that was rung does first: it reads its proposal anew."""
+    return call.time.timestamp() > since and f"/repos/{case.red.ref.repository}/pulls/" in call.path
 
 
 async def _in_activity(served: Service, name: str) -> float:
@@ -98,11 +109,6 @@ async def _says_ready(worker: Process, before: int) -> bool:
     if not worker.is_alive:
         raise RuntimeError(worker.said())
     return worker.said().count("is ready") > before
-
-
-async def _waits_for_merge(case: Case) -> bool:
-    told = await case.service.shown(case.sweep_id)
-    return told is not None and told.waiting_for is not None and told.waiting_for.what == "a human's merge"
 
 
 async def _agent_runs(client: Client, case: Case, attempt: int) -> bool:

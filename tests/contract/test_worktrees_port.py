@@ -234,7 +234,7 @@ async def test_only_our_own_branch_is_deleted(side: Side) -> None:
     gone = await side.store.delete_branch(REPO, "sweeper/1-1", person, side.access, "k")
     assert (gone.name, gone.state) == ("branch.delete", EffectState.CREATED)
     again = await side.store.delete_branch(REPO, "sweeper/1-1", person, side.access, "k")
-    assert (again.state, again.note) == (EffectState.SKIPPED, "already gone")
+    assert (again.state, again.note) == (EffectState.DEDUPLICATED, "already gone")
 
 
 @pytest.mark.parametrize("branch", ["-force", "a..b", ""])

@@ -42,8 +42,7 @@ async def killed_after(write: str, sweep: SmallSweep) -> SweepResult:
         ("push_branch", "branch.push", EffectState.DEDUPLICATED),
         ("open_proposal", "pull.create", EffectState.DEDUPLICATED),
         ("merge", "pull.merge", EffectState.DEDUPLICATED),
-        # A branch that is gone does not say who deleted it, so that is all the second look can answer.
-        ("delete_branch", "branch.delete", EffectState.SKIPPED),
+        ("delete_branch", "branch.delete", EffectState.DEDUPLICATED),
     ],
 )
 async def test_an_effect_that_was_not_recorded_is_found_and_not_repeated(

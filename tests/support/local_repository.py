@@ -43,15 +43,12 @@ def write(place: Path, files: Mapping[str, str]) -> None:
 
 
 def fingerprint(place: Path) -> dict[str, str]:
-    """Kind, rights, owner, time and content of everything below a directory, `.git` included.
-
-    Of git's object files the time is left out: git renews it whenever it meets an object again.
-    """
-    return {str(path.relative_to(place)): _facts(path, place / ".git" / "objects") for path in place.rglob("*")}
+    """Kind, rights, owner, time and content of everything below a directory, `.git` included."""
+    return {str(path.relative_to(place)): _facts(path) for path in place.rglob("*")}
 
 
-def _facts(path: Path, objects: Path) -> str:
+def _facts(path: Path) -> str:
     seen = path.lstat()
-    time = "" if path.is_file() and objects in path.parents else str(seen.st_mtime_ns)
     content = str(path.readlink()).encode() if path.is_symlink() else path.read_bytes() if path.is_file() else b""
-    return f"{stat.filemode(seen.st_mode)} {seen.st_uid}:{seen.st_gid} {time} {hashlib.sha256(content).hexdigest()}"
+    rights = f"{stat.filemode(seen.st_mode)} {seen.st_uid}:{seen.st_gid}"
+    return f"{rights} {seen.st_mtime_ns} {hashlib.sha256(content).hexdigest()}"

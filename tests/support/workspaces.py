@@ -151,7 +151,10 @@ class FakeWorkspaces:
             if seen == ours:
                 del heads[branch]
                 return self._effect(effect_key, "branch.delete", EffectState.CREATED, f"refs/heads/{branch}@{ours}")
-            note = f"moved on to {seen}, left alone" if seen else "already gone"
+            if seen is None:
+                gone = f"refs/heads/{branch}@{ours}"
+                return self._effect(effect_key, "branch.delete", EffectState.DEDUPLICATED, gone, "already gone")
+            note = f"moved on to {seen}, left alone"
             return self._effect(effect_key, "branch.delete", EffectState.SKIPPED, f"refs/heads/{branch}", note)
 
     async def discard(self, repository_id: int, sweep: str) -> None:
