@@ -31,7 +31,7 @@ from sweeper.model import (
 from sweeper.policy.joblog import excerpt, failing_section
 from sweeper.policy.limits import DIFF_TOO_LARGE, findings
 from sweeper.policy.redaction import redact, redact_text
-from sweeper.policy.rendering import commit_message
+from sweeper.policy.rendering import commit_message, signed_off
 from sweeper.ports import Ports, TaskFile
 
 SHOWN_DIFF_BYTES = 4_000_000
@@ -100,7 +100,7 @@ class WorkbenchActivities:
     def _meta(self, request: requests.AttemptRequest) -> CommitMeta:
         message = commit_message(request.sweep, request.n, request.agent, request.facts, request.diagnosis)
         name, email = self._author
-        return CommitMeta(message=message, name=name, email=email, date=_fixed_date(request))
+        return CommitMeta(message=signed_off(message, name, email), name=name, email=email, date=_fixed_date(request))
 
     async def _task(self, request: requests.AttemptRequest) -> TaskFile:
         return TaskFile(

@@ -84,6 +84,11 @@ def commit_message(sweep: str, attempt: int, agent: str, facts: RunFacts, diagno
     )
 
 
+def signed_off(message: str, name: str, email: str) -> str:
+    """The same with a sign-off as its last trailer: repositories that ask for one compare it with the author."""
+    return f"{message}Signed-off-by: {name} <{email}>\n"
+
+
 def body(
     facts: RunFacts, diagnosis: Diagnosis, reproduction: Reproduction, attempt: AttemptResult, answer: "HowToAnswer"
 ) -> str:
