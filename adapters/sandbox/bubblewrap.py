@@ -23,7 +23,7 @@ from adapters.sandbox.leftovers import end_leftovers
 from adapters.sandbox.limits import Guard, bounded
 from adapters.sandbox.output import CappedOutput, drain
 from adapters.sandbox.pipes import in_memory, to_the_end
-from adapters.sandbox.problems import NO_BWRAP, KernelSettings, explain
+from adapters.sandbox.problems import NO_BWRAP, ROOT_ALONE, KernelSettings, explain
 from adapters.sandbox.seccomp import filter_program
 from adapters.sandbox.tools import HostView, Tools, find_tools
 from adapters.sandbox.tree import SetupFailed, Tree, behind_gate
@@ -113,13 +113,19 @@ class Bubblewrap:
             make_stage()
         canary.touch()
         workspace.mkdir()
-        if owner := self.owner():
-            os.chown(workspace, *owner)
+        self._give_away(workspace)
         result, bounds = await self._execute(binary, probe.probe_run(workspace, canary))
         left = workspace / probe.LEFT_BEHIND
         seen = probe.Seen(result=result, file_uid=left.lstat().st_uid if left.exists() else None)
         problem = probe.judge(seen, self._identity, filtered=bool(self._filter))
         return problem, () if problem else (*probe.held(filtered=bool(self._filter)), *bounds)
+
+    def _give_away(self, workspace: Path) -> None:
+        if owner := self.owner():
+            try:
+                os.chown(workspace, *owner)
+            except OSError as error:  # EINVAL: that user is not in our namespace
+                raise MissingTool(ROOT_ALONE) from error
 
     async def _execute(self, binary: Binary, run: SandboxRun) -> tuple[SandboxResult, tuple[str, ...]]:
         layout.refuse_bad_names(run)

@@ -15,6 +15,10 @@ ROOT_MAY_NOT_MOUNT = (
     "The worker is root but may not make mounts (in a container: no CAP_SYS_ADMIN), so it cannot put down its rights; "
     "run it as an ordinary user, or start the container with --cap-add SYS_ADMIN --security-opt apparmor=unconfined"
 )
+ROOT_ALONE = (
+    "The worker is root in a user namespace without other users, so there is nobody it could run strange code as; "
+    "run it as an ordinary user, or map a range of ids into the namespace (newuidmap and newgidmap)"
+)
 USERNS_OFF = (
     "Unprivileged user namespaces are switched off on this machine; allow them with "
     "sysctl -w kernel.unprivileged_userns_clone=1 (Debian) or sysctl -w user.max_user_namespaces=15000"

@@ -1,11 +1,15 @@
 """What every `Sandbox` keeps to, with isolation and without."""
 
 import asyncio
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from adapters.sandbox import Bubblewrap, Unsandboxed, choose_sandbox
+from adapters.sandbox.problems import ROOT_ALONE
 from sweeper.errors import BadInput, MissingTool
 from sweeper.ports import SandboxRun
 from tests.support.sandboxes import Room, alive, limits, until, usable
@@ -176,3 +180,13 @@ async def test_a_machine_without_bubblewrap_is_refused_with_the_remedy(tmp_path:
 async def test_chooses_the_real_sandbox_where_it_holds() -> None:
     await usable(Bubblewrap())
     assert isinstance(await choose_sandbox(allow_unsandboxed=True), Bubblewrap)
+
+
+def test_root_alone_in_its_user_namespace_is_told_why_there_is_no_sandbox() -> None:
+    """Containers of an ordinary user are often such a namespace."""
+    script = "import asyncio; from adapters.sandbox import Bubblewrap; print(asyncio.run(Bubblewrap().probe()).problem)"
+    alone = ("unshare", "--user", "--map-root-user")
+    if shutil.which("unshare") is None or subprocess.run([*alone, "true"], check=False).returncode != 0:
+        pytest.skip("this machine makes no user namespaces")
+    told = subprocess.run([*alone, sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == ROOT_ALONE
