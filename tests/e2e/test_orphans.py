@@ -27,9 +27,10 @@ async def parked(home: Household, name: str) -> Case:
 
 
 async def nothing_is_left(case: Case) -> bool:
-    """No branch, no open pull request, nothing on this host."""
+    """No branch, no open pull request, no check run that goes on, nothing on this host."""
     seen, home = await case.seen(), case.home
     still_open = [pull.number for pull in seen.pulls if pull.state == "open"]
+    still_open += [check.id for check in seen.checks if check.external_id and check.status != "completed"]
     on_disk = [name for name in home.on_disk() if name.startswith(case.sweep)]
     return (list(seen.branches), still_open, on_disk, case.sweep in await home.records()) == (["main"], [], [], False)
 
