@@ -105,6 +105,24 @@ async def test_a_workspace_holds_exactly_the_commit_asked_for(side: Side) -> Non
     assert side.read(workspace) == {"a.txt": b"old\n"}
 
 
+async def test_what_lies_here_is_told_by_sweep(side: Side) -> None:
+    assert await side.store.traces() == ()
+    workspace = await a_workspace(side)
+    await side.store.create(REPO, "sweep-1-1.fix1", workspace.commit)
+    await side.store.create(REPO, "sweep-2-1.verify1", workspace.commit)
+    await side.store.create(REPO, "preflight", workspace.commit)
+    side.edit(workspace, {"a.txt": "mended\n"})
+    patch = await side.store.snapshot(workspace, META, REF)
+    assert patch is not None
+    first, second = await side.store.traces()
+    assert (first.sweep, first.repository_id, first.host) == ("sweep-1-1", REPO, "here")
+    assert (set(first.worktrees), first.commits) == ({"sweep-1-1", "sweep-1-1.fix1"}, (patch.commit,))
+    assert (second.sweep, second.worktrees, second.commits) == ("sweep-2-1", ("sweep-2-1.verify1",), ())
+    for sweep in ("sweep-1-1", "sweep-2-1"):
+        await side.store.discard(REPO, sweep)
+    assert await side.store.traces() == ()
+
+
 async def test_creating_again_destroys_what_lay_there(side: Side) -> None:
     workspace = await a_workspace(side)
     side.edit(workspace, {"a.txt": "dirt", "litter": "x"})
