@@ -34,6 +34,7 @@ from sweeper.config.types import (
 )
 from sweeper.errors import BadInput
 from sweeper.model import Limits, MergeMode, Strict, SweepSettings, Timeouts
+from sweeper.model.crowd import Caps
 
 ENV_PREFIX = "SWEEPER_"
 CONFIG_VARIABLE = "SWEEPER_CONFIG"
@@ -90,10 +91,15 @@ class Settings(BaseSettings):
     checks: Annotated[tuple[str, ...], NoDecode, LineList] = ()
     allow_unsandboxed: bool = False
     max_attempts: int = Field(default=3, ge=1, le=20)
+    max_open_proposals: int = Field(default=5, ge=1)
+    max_sweeps_per_hour: int = Field(default=60, ge=1)
+    max_running_attempts: int = Field(default=4, ge=1, le=64)
     limits: Annotated[LimitSettings, NoDecode, BeforeValidator(parse_json)] = LimitSettings()
 
     merge_mode: MergeMode = MergeMode.HAND_OVER
     report_only: bool = False
+    reviewers: Annotated[tuple[str, ...], NoDecode, CommaList] = ()
+    mute_ttl: Duration = Field(default=timedelta(days=30), gt=timedelta(0))
     evidence_ttl: Duration = Field(default=timedelta(hours=24), gt=timedelta(0))
     proposal_ttl: Duration = Field(default=timedelta(days=7), gt=timedelta(0))
     poll_interval: Duration = Field(default=timedelta(minutes=15), gt=timedelta(0))
@@ -128,6 +134,9 @@ class Settings(BaseSettings):
             checks_grace=self.checks_grace,
             report_only=self.report_only,
             checks=self.checks,
+            reviewers=self.reviewers,
+            mute_ttl=self.mute_ttl,
+            caps=Caps(open_proposals=self.max_open_proposals, sweeps_per_hour=self.max_sweeps_per_hour),
             limits=Limits(files=self.limits.files, lines=self.limits.lines, bytes=self.limits.bytes),
             timeouts=Timeouts(agent=self.agent_timeout, heartbeat=self.heartbeat),
         )

@@ -1,15 +1,13 @@
 """How much is going on in a repository, and how much may."""
 
-from pydantic import Field
-
 from sweeper.model.base import Instant, Strict, Wire
 
 
 class Caps(Wire):
     """Bounds per repository. Requests by hand are not held back by them."""
 
-    open_proposals: int = Field(default=5, ge=1)
-    sweeps_per_hour: int = Field(default=60, ge=1)
+    open_proposals: int = 5
+    sweeps_per_hour: int = 60
 
 
 class Crowd(Strict):

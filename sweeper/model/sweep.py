@@ -187,11 +187,14 @@ class SweepInput(Wire):
 
 
 class Ending(Wire):
-    """How a story ended: one outcome and one sentence. `said_no`: a human does not want a fix of this failure."""
+    """How a story ended: one outcome and one sentence. `said_no`: a human does not want a fix of this failure;
+    `keeps_proposal`: what was made so far helps the human who takes over.
+    """
 
     outcome: Outcome
     reason: str
     said_no: bool = False
+    keeps_proposal: bool = False
 
 
 class SweepResult(Wire):

@@ -3,8 +3,6 @@
 from datetime import timedelta
 from enum import StrEnum
 
-from pydantic import Field
-
 from sweeper.model.base import Instant, Wire
 from sweeper.model.sweep import Timeouts
 
@@ -115,4 +113,4 @@ class TargetMemo(Wire):
     holder: str | None = None
     since: Instant | None = None
     queue: tuple[Waiting, ...] = ()
-    waiting: int = Field(default=0, ge=0)
+    waiting: int = 0

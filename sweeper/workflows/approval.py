@@ -56,7 +56,10 @@ class Approval:
     async def _merge(self, decision: Decision) -> Decision:
         self._progress.enter(Step.MERGE)
         request = requests.MergeRequest(
-            pull=self._progress.pull, head_sha=self._progress.proposal.head_sha, effect_key=self._progress.next_key()
+            pull=self._progress.pull,
+            head_sha=self._progress.proposal.head_sha,
+            target_head=self._progress.state.verified_target,
+            effect_key=self._progress.next_key(),
         )
         self._progress.intend(names.MERGE.name, request)
         try:

@@ -1,12 +1,15 @@
 """Undoing, in plain deterministic code: the plan comes from policy, each step looks before it acts."""
 
+from typing import Any
+
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
 from sweeper.activities import names, requests
-from sweeper.model import Effect, Ending, Outcome, RunRef, Step
-from sweeper.policy.compensation import Undo, undo_plan
+from sweeper.model import Effect, Ending, RunRef, Step, Wire
+from sweeper.policy.compensation import NEEDS_HUMAN, Undo, undo_plan
 from sweeper.workflows.calls import Calls, sentence_of
+from sweeper.workflows.check_run import CheckRun
 from sweeper.workflows.progress import Progress
 from sweeper.workflows.turns import Turns
 
@@ -33,10 +36,10 @@ class Compensation:
             await self._turns.over(said_no=ending.said_no)
         except FAILURES as error:
             left_over.append(f"its place at the target: {sentence_of(error)}")
-        outcome, reason = ending.outcome, ending.reason
-        for undo in undo_plan(outcome, self._progress.state):
+        await self._find_unanswered_proposal(left_over)
+        for undo in undo_plan(ending, self._progress.state):
             try:
-                self._progress.done(await self._undo(undo, outcome, reason))
+                self._progress.done(await self._undo(undo, ending))
             except FAILURES as error:
                 left_over.append(f"{undo} of {self._subject(undo)}: {sentence_of(error)}")
         if self._calls.host is not None:
@@ -46,22 +49,43 @@ class Compensation:
                 left_over.append(f"worktrees on host {self._calls.host}: {sentence_of(error)}")
         return tuple(left_over)
 
-    async def _undo(self, undo: Undo, outcome: Outcome, reason: str) -> Effect:
+    async def _find_unanswered_proposal(self, left_over: list[str]) -> None:
+        """Stopped while a pull request was being opened: whether it is there, GitHub has to say."""
+        if self._progress.state.proposal is not None or not self._progress.is_unanswered(names.OPEN_PROPOSAL.name):
+            return
+        request = requests.FindPullRequest(run=self._run, branch=self._progress.branch)
+        try:
+            found = await self._calls.do(names.FIND_PULL, request)
+        except FAILURES as error:
+            left_over.append(f"perhaps a pull request of {self._progress.branch}: {sentence_of(error)}")
+            return
+        self._progress.note(proposal=found.proposal)
+
+    async def _undo(self, undo: Undo, ending: Ending) -> Effect:
+        if undo is Undo.CONCLUDE_CHECK:
+            return await CheckRun(self._run, self._progress, self._calls).conclude(ending.outcome, ending.reason)
+        act, request = self._call(undo, ending)
+        self._progress.intend(act.name, request)
+        return await self._calls.do(act, request)
+
+    def _call(self, undo: Undo, ending: Ending) -> tuple[names.Activity[Any, Effect], Wire]:
         key = self._progress.next_key()
         if undo is Undo.DELETE_BRANCH:
-            delete = requests.DeleteBranchRequest(
-                run=self._run, branch=self._progress.branch, ours=self._our_commits(), effect_key=key
+            ours = self._our_commits()
+            return names.DELETE_BRANCH, requests.DeleteBranchRequest(
+                run=self._run, branch=self._progress.branch, ours=ours, effect_key=key
             )
-            self._progress.intend(names.DELETE_BRANCH.name, delete)
-            return await self._calls.do(names.DELETE_BRANCH, delete)
-        if undo is Undo.COMMENT:
-            farewell = requests.Farewell(outcome=outcome, reason=reason, head=self._progress.proposal.head_sha)
-            comment = requests.CommentRequest(pull=self._progress.pull, effect_key=key, farewell=farewell)
-            self._progress.intend(names.COMMENT.name, comment)
-            return await self._calls.do(names.COMMENT, comment)
-        close = requests.CloseRequest(pull=self._progress.pull, effect_key=key)
-        self._progress.intend(names.CLOSE_PROPOSAL.name, close)
-        return await self._calls.do(names.CLOSE_PROPOSAL, close)
+        pull = self._progress.pull
+        match undo:
+            case Undo.COMMENT:
+                head = self._progress.proposal.head_sha
+                farewell = requests.Farewell(outcome=ending.outcome, reason=ending.reason, head=head)
+                return names.COMMENT, requests.CommentRequest(pull=pull, effect_key=key, farewell=farewell)
+            case Undo.LABEL:
+                return names.LABEL, requests.LabelRequest(pull=pull, labels=(NEEDS_HUMAN,), effect_key=key)
+            case Undo.DRAFT:
+                return names.DRAFT, requests.DraftRequest(pull=pull, effect_key=key)
+        return names.CLOSE_PROPOSAL, requests.CloseRequest(pull=pull, effect_key=key)
 
     async def _discard(self) -> None:
         request = requests.DiscardRequest(sweep=workflow.info().workflow_id, repository_id=self._run.repository_id)

@@ -8,6 +8,7 @@ from sweeper.policy.admission import Admission, admit_fix, admit_run
 from sweeper.policy.limits import DIFF_TOO_LARGE
 from sweeper.workflows.attempts import Attempts
 from sweeper.workflows.calls import Calls
+from sweeper.workflows.check_run import CheckRun
 from sweeper.workflows.progress import Progress, known
 from sweeper.workflows.proof import Proof
 from sweeper.workflows.turns import Turns
@@ -43,6 +44,8 @@ class Making:
             return ending
         if ending := await self._understand_and_enter():
             return ending
+        if not self._settings.report_only:
+            await CheckRun(self._sweep.run, self._progress, self._calls).begin()
         while True:
             if ending := await self._reproduced():
                 return ending
@@ -86,7 +89,7 @@ class Making:
             await self._bell.wait(until_earliest(give_up_at, workflow.now() + self._settings.poll_interval))
 
     async def _understand_and_enter(self) -> Ending | None:
-        """In at the target with facts that hold: after a wait the run is read again, and a newer one understood anew."""
+        """In at the target with facts that hold: after a wait the run is read again, a newer one understood anew."""
         while True:
             facts = known(self._progress.state.facts)
             await self._understand()

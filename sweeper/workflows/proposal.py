@@ -63,6 +63,16 @@ class ProposalLife:
         self._progress.note(proposal=opened.proposal, pushed_at=now, expires_at=now + self._settings.proposal_ttl)
         self._progress.done(opened.effect)
         await self._turns.leave()
+        await self._ask_reviewers()
+
+    async def _ask_reviewers(self) -> None:
+        if not self._settings.reviewers:
+            return
+        request = requests.ReviewersRequest(
+            pull=self._progress.pull, reviewers=self._settings.reviewers, effect_key=self._progress.next_key()
+        )
+        self._progress.intend(names.REQUEST_REVIEWERS.name, request)
+        self._progress.done(await self._calls.do(names.REQUEST_REVIEWERS, request))
 
     async def settle(self) -> Ending:
         """Wait and act until the story ends; each turn begins with a fresh look at the world."""
@@ -108,10 +118,10 @@ class ProposalLife:
         attempt = await self._attempts.again(review)
         if attempt is None:
             reason = f"{review.user} requested changes and no attempt is left"
-            return Ending(outcome=Outcome.ESCALATED, reason=reason)
+            return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)
         if attempt.patch is None or attempt.verdict.kind is not VerdictKind.FIXED:
             reason = f"the changes {review.user} requested could not be made: {attempt.verdict.reason}"
-            return Ending(outcome=Outcome.ESCALATED, reason=reason)
+            return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)
         self._progress.enter(Step.PROPOSE)
         try:
             await self._push(attempt.patch, expected=self._progress.proposal.head_sha)

@@ -31,6 +31,7 @@ class TargetWorkflow:
         self._bell = Bell()
         self._calls = Calls(target.timeouts, self._waiting, self._bell)
         self._told: tuple[str, ...] = ()
+        self._looked_at = workflow.now()
 
     def _waiting(self, what: str, until: datetime) -> None:
         workflow.logger.info("target waits for %s until %s", what, until)
@@ -56,13 +57,15 @@ class TargetWorkflow:
             self._bell.rung = False
             self._publish()
             await self._ring_next()
+            patience = self._patience()
             if not self._bell.rung:
-                await self._bell.wait(self._patience())
-            if not self._bell.rung:
+                await self._bell.wait(patience)
+            is_quiet = not self._bell.rung
+            if is_quiet or workflow.now() >= self._looked_at + patience:
                 await self._pass_over_the_dead()
-                if self._state.is_idle and not self._bell.rung:
-                    await workflow.wait_condition(workflow.all_handlers_finished)
-                    return
+            if is_quiet and self._state.is_idle and not self._bell.rung:
+                await workflow.wait_condition(workflow.all_handlers_finished)
+                return
             if workflow.info().get_current_history_length() >= target.timeouts.history_events:
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 again = target.model_copy(update={"state": self._state})
@@ -99,6 +102,7 @@ class TargetWorkflow:
             except ActivityError:
                 return  # asked again after the next pause
         self._state = exclusivity.forget(self._state, gone, workflow.now())
+        self._looked_at = workflow.now()
 
     def _publish(self) -> None:
         workflow.upsert_memo({MEMO: self._memo()})

@@ -1,5 +1,6 @@
 """`FixAgent` that follows a script: each try makes the next edit."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -21,6 +22,26 @@ class Turn:
     error: Exception | None = None
 
 
+class Gate:
+    """Holds an agent up until it is opened."""
+
+    def __init__(self) -> None:
+        self._reached, self._open = asyncio.Event(), asyncio.Event()
+
+    async def reached(self) -> None:
+        """Wait until an agent stands at it."""
+        await asyncio.wait_for(self._reached.wait(), 30)
+
+    def open(self) -> None:
+        """Let everybody through from now on."""
+        self._open.set()
+
+    async def pass_through(self) -> None:
+        """The agent's side."""
+        self._reached.set()
+        await self._open.wait()
+
+
 @dataclass
 class ScriptedAgent:
     """Takes its turns in order and stays with the last one; `tasks` holds what it was told each time."""
@@ -28,11 +49,14 @@ class ScriptedAgent:
     turns: list[Turn]
     name: str = "scripted"
     tasks: list[TaskFile] = field(default_factory=list)
+    gate: Gate | None = None
 
     async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
         """Do the next turn."""
         turn = self.turns[min(len(self.tasks), len(self.turns) - 1)]
         self.tasks.append(task)
+        if self.gate is not None:
+            await self.gate.pass_through()
         if turn.error is not None:
             raise turn.error
         if turn.edit is not None:

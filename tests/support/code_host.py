@@ -11,12 +11,14 @@ from sweeper.model import (
     Effect,
     EffectState,
     GitAccess,
+    HeadCi,
     JobFacts,
     Proposal,
     RunFacts,
     RunRef,
     World,
 )
+from sweeper.model.run import FAILING_CONCLUSIONS
 from sweeper.ports import LogAnswer, NewPull, OpenedPull, PullRef
 from tests.support.code_host_base import NOT_OURS
 from tests.support.code_host_extras import FakeExtras
@@ -167,7 +169,23 @@ class FakeCodeHost(FakeExtras):
     # Inside
 
     def _facts(self, run: FakeRun) -> RunFacts:
-        return run.facts(self.repository_id, None if run.fork else self.branches.get(run.branch))
+        head = None if run.fork else self.branches.get(run.branch)
+        return run.facts(self.repository_id, head, self._head_ci(run, head))
+
+    def _head_ci(self, run: FakeRun, head: str | None) -> HeadCi:
+        same = [
+            attempts[-1]
+            for attempts in self.runs.values()
+            if (attempts[-1].sha, attempts[-1].workflow_path) == (head, run.workflow_path)
+        ]
+        if head is None or head == run.sha or not same:
+            return HeadCi.NONE
+        newest = max(same, key=lambda other: other.ref.run_id)
+        if newest.conclusion is None:
+            return HeadCi.PENDING
+        if newest.conclusion == "success":
+            return HeadCi.GREEN
+        return HeadCi.RED if newest.conclusion in FAILING_CONCLUSIONS else HeadCi.NONE
 
     def _green_later(self, ref: RunRef) -> bool:
         if ref.run_id not in self.runs:

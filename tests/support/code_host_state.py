@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sweeper.errors import SweeperError
-from sweeper.model import CheckReport, JobFacts, Review, ReviewState, RunFacts, RunRef, StepFacts
+from sweeper.model import CheckReport, HeadCi, JobFacts, Review, ReviewState, RunFacts, RunRef, StepFacts
 
 _DECISIVE = {ReviewState.APPROVED, ReviewState.CHANGES_REQUESTED, ReviewState.DISMISSED}
 
@@ -43,7 +43,7 @@ class FakeRun:
         ref = self.ref.model_copy(update={"run_attempt": self.ref.run_attempt + 1})
         return replace(self, ref=ref, conclusion=conclusion, jobs=jobs)
 
-    def facts(self, repository_id: int, branch_head: str | None) -> RunFacts:
+    def facts(self, repository_id: int, branch_head: str | None, head_ci: HeadCi = HeadCi.NONE) -> RunFacts:
         return RunFacts(
             run=self.ref,
             status="completed" if self.conclusion else "in_progress",
@@ -56,6 +56,7 @@ class FakeRun:
             head_repository=self.fork or self.ref.repository,
             head_repository_id=repository_id + 1 if self.fork else repository_id,
             branch_head=branch_head,
+            head_ci=head_ci,
             html_url=f"https://github.com/{self.ref.repository}/actions/runs/{self.ref.run_id}",
             created_at=self.created_at,
         )

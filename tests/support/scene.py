@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import EventType
+from temporalio.api.enums.v1 import EventType, WorkflowExecutionStatus
 from temporalio.api.workflow.v1 import WorkflowExecutionInfo
 from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowHandle
+from temporalio.service import RPCError
 from temporalio.testing import WorkflowEnvironment
 
 from adapters.temporal.sweeps import TemporalSweeps
@@ -48,7 +49,7 @@ from sweeper.ports import Durable, FixAgent, Ports, SandboxRun, TaskFile
 from sweeper.worker import build_workers
 from sweeper.workflows.progress import MEMO
 from sweeper.workflows.sweep import SweepWorkflow
-from tests.support.agents import Edit, ScriptedAgent, Turn
+from tests.support.agents import Edit, Gate, ScriptedAgent, Turn
 from tests.support.code_host import FakeCodeHost
 from tests.support.code_host_scene import FakeGitHub
 from tests.support.code_host_state import FakeJob, FakePull
@@ -130,6 +131,18 @@ class SceneSweeps(TemporalSweeps):
     def __init__(self, client: Client) -> None:
         super().__init__(client)
         self.around = Crowd()
+        self._client = client
+
+    async def is_open(self, workflow_id: str) -> bool | None:
+        """Raw, because this server keeps an unset search attribute as null, which the client cannot decode."""
+        request = DescribeWorkflowExecutionRequest(
+            namespace=self._client.namespace, execution=WorkflowExecution(workflow_id=workflow_id)
+        )
+        try:
+            found = await self._client.workflow_service.describe_workflow_execution(request)
+        except RPCError:
+            return None
+        return found.workflow_execution_info.status == WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING
 
     async def crowd(self, repository: str, besides: str) -> Crowd:
         return self.around
@@ -241,6 +254,11 @@ class Scene:
         """What the agent edits in its first, second, ... try; the last one again and again."""
         self.agent.turns = [Turn(edit=change(self.workspaces)) for change in edits]
 
+    def hold_agent(self) -> Gate:
+        """From now on the agent waits at this gate in each try."""
+        self.agent.gate = Gate()
+        return self.agent.gate
+
     def run_ends(self, conclusion: str) -> None:
         """CI's word on the run attempt, also if it had another one before."""
         attempts = self.github.runs[self.run.run_id]
@@ -278,9 +296,9 @@ class Scene:
 
     # Where the sweep is
 
-    async def checkpoint(self) -> Checkpoint | None:
+    async def checkpoint(self, workflow_id: str | None = None) -> Checkpoint | None:
         """As `show` reads it: from the memo of the newest run, also after continue-as-new."""
-        payload = (await self.info()).memo.fields.get(MEMO)
+        payload = (await self.info(workflow_id)).memo.fields.get(MEMO)
         if payload is None:
             return None
         (told,) = await self.env.client.data_converter.decode([payload], [Checkpoint])
@@ -291,25 +309,34 @@ class Scene:
         fields = (await self.info()).search_attributes.indexed_fields
         return {name: json.loads(payload.data) for name, payload in fields.items() if payload.data}
 
-    async def info(self) -> WorkflowExecutionInfo:
+    async def info(self, workflow_id: str | None = None) -> WorkflowExecutionInfo:
         """Raw, because this server keeps an unset search attribute as null, which the client cannot decode."""
         request = DescribeWorkflowExecutionRequest(
-            namespace=self.env.client.namespace, execution=WorkflowExecution(workflow_id=self.workflow_id)
+            namespace=self.env.client.namespace,
+            execution=WorkflowExecution(workflow_id=workflow_id or self.workflow_id),
         )
         return (await self.env.client.workflow_service.describe_workflow_execution(request)).workflow_execution_info
 
-    async def until(self, told: Callable[[Checkpoint], bool]) -> Checkpoint:
+    async def until(self, told: Callable[[Checkpoint], bool], workflow_id: str | None = None) -> Checkpoint:
         """Wait, without letting time pass, until the checkpoint says so."""
         async with asyncio.timeout(PATIENCE):
             while True:
-                checkpoint = await self.checkpoint()
+                checkpoint = await self.checkpoint(workflow_id)
                 if checkpoint is not None and told(checkpoint):
                     return checkpoint
                 await asyncio.sleep(0.01)
 
-    async def waits_for(self, what: str) -> Checkpoint:
-        """Wait until the sweep names this wait, or one that begins so."""
-        return await self.until(lambda told: told.waiting_for is not None and told.waiting_for.what.startswith(what))
+    async def waits_for(self, what: str, workflow_id: str | None = None) -> Checkpoint:
+        """Wait until the sweep, or another one, names this wait, or one that begins so."""
+        return await self.until(
+            lambda told: told.waiting_for is not None and told.waiting_for.what.startswith(what), workflow_id
+        )
+
+    async def until_open_pulls(self, count: int) -> None:
+        """Wait, without letting time pass, until that many proposals are open."""
+        async with asyncio.timeout(PATIENCE):
+            while sum(pull.state == "open" for pull in self.github.pulls.values()) < count:
+                await asyncio.sleep(0.01)
 
     async def events(self) -> list[EventType.ValueType]:
         """The newest run's history, by type."""

@@ -6,8 +6,8 @@ from typing import Literal
 import pytest
 
 from sweeper.events import RunFailed
-from sweeper.model import Outcome, RunFacts, RunRef
-from sweeper.policy.admission import Admission, admit_event, admit_run
+from sweeper.model import HeadCi, Outcome, RunFacts, RunRef
+from sweeper.policy.admission import Admission, admit_event, admit_fix, admit_run
 
 SHA, OTHER_SHA = "a" * 40, "b" * 40
 FACTS = RunFacts(
@@ -81,6 +81,8 @@ def test_a_failing_run_at_the_head_of_its_branch_goes_on(conclusion: str) -> Non
         ({"branch_head": None}, Outcome.CLOSED, "branch_gone"),
         ({"head_branch": None}, Outcome.CLOSED, "branch_gone"),
         ({"branch_head": OTHER_SHA}, Outcome.SUPERSEDED, "head_moved"),
+        ({"branch_head": OTHER_SHA, "head_ci": HeadCi.GREEN}, Outcome.SUPERSEDED, "head_moved"),
+        ({"branch_head": OTHER_SHA, "head_ci": HeadCi.RED}, Outcome.SUPERSEDED, "head_moved"),
     ],
 )
 def test_a_run_that_needs_no_sweep_ends_with_an_outcome(
@@ -90,6 +92,19 @@ def test_a_run_that_needs_no_sweep_ends_with_an_outcome(
     assert not admission.go
     assert admission.outcome is outcome
     assert admission.reason.startswith(reason)
+
+
+def test_the_newest_failure_of_a_busy_branch_is_worked_on_while_its_head_is_still_tested() -> None:
+    assert admit_run(FACTS.model_copy(update={"branch_head": OTHER_SHA, "head_ci": HeadCi.PENDING})).go
+
+
+@pytest.mark.parametrize(("head_ci", "wanted"), [(ci, ci is not HeadCi.GREEN) for ci in HeadCi])
+def test_a_fix_that_is_made_is_wanted_unless_the_newer_head_is_green(head_ci: HeadCi, wanted: bool) -> None:
+    assert admit_fix(FACTS.model_copy(update={"branch_head": OTHER_SHA, "head_ci": head_ci})).go is wanted
+
+
+def test_a_fix_for_a_commit_that_passed_since_is_not_wanted() -> None:
+    assert admit_fix(FACTS.model_copy(update={"conclusion": "success"})).outcome is Outcome.FLAKY
 
 
 @pytest.mark.parametrize("status", ["queued", "in_progress", "waiting", "a_status_of_the_future"])

@@ -47,7 +47,16 @@ def _decide(seen: World, **changes: object) -> Decision:
 )
 @pytest.mark.parametrize("said", [(), (approved(),), (wants_changes(),)], ids=["silence", "approval", "request"])
 def test_an_ending_outranks_every_word(seen: dict[str, Any], outcome: Outcome, reason: str, said: tuple[Any]) -> None:
-    assert _decide(world(*said, **seen)) == Decision(act=Act.END, outcome=outcome, reason=reason)
+    decision = _decide(world(*said, **seen))
+    assert (decision.act, decision.outcome, decision.reason) == (Act.END, outcome, reason)
+
+
+@pytest.mark.parametrize(
+    ("seen", "said_no"),
+    [(CLOSED, True), (BRANCH_GONE, True), (TARGET_GONE, False), (MERGED, False), (PUSHED, False), (GREEN_LATER, False)],
+)
+def test_a_closed_proposal_is_a_no_and_a_world_that_moved_is_none(seen: dict[str, Any], said_no: bool) -> None:
+    assert _decide(world(**seen)).said_no is said_no
 
 
 @pytest.mark.parametrize(

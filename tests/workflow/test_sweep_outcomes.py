@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from sweeper.model import Outcome, ReviewState, Step, VerdictKind, Workspace
+from sweeper.workflows.progress import known
 from tests.support.agents import Turn
 from tests.support.code_host_state import FakeJob
 from tests.support.sandbox import Reply
@@ -148,6 +149,7 @@ async def test_report_only_writes_nothing(scene: Scene) -> None:
     assert result.reason.startswith("report_only")
     assert result.state.attempts[0].verdict.kind is VerdictKind.FIXED
     assert (scene.github.effects, scene.workspaces.effects) == ([], [])
+    assert result.state.checked_sha is None
 
 
 async def test_a_run_that_is_green_later_is_flaky(scene: Scene) -> None:
@@ -169,14 +171,46 @@ async def test_a_run_that_is_green_before_the_proposal_is_not_proposed_for(scene
     assert scene.github.pulls == {}
 
 
-async def test_a_target_that_moves_before_the_proposal_supersedes_it(scene: Scene) -> None:
-    def fix_while_somebody_pushes(workspace: Workspace) -> None:
-        scene.push("main", {"other.py": "x = 1\n"})
+def pushing(scene: Scene, files: dict[str, str], ci: str | None = None) -> list[Turn]:
+    """An agent that fixes while somebody pushes to the target, and CI of that push ends at once."""
+
+    def fix_meanwhile(workspace: Workspace) -> None:
+        sha = scene.push("main", files)
+        if ci is not None:
+            scene.github.add_run("main", sha=sha, conclusion=ci, jobs=[JOB])
         FIXES(scene.workspaces)(workspace)
 
-    scene.agent.turns = [Turn(edit=fix_while_somebody_pushes)]
+    return [Turn(edit=fix_meanwhile)]
+
+
+@pytest.mark.parametrize("ci", [None, "failure"])
+async def test_a_fix_is_proposed_for_the_target_that_moved_once_it_is_proved_there(
+    scene: Scene, ci: str | None
+) -> None:
+    scene.agent.turns = pushing(scene, {"other.py": "x = 1\n"}, ci)
+    await scene.start_and_wait()
+    scene.review(ReviewState.APPROVED)
+    await scene.ring()
+    result = await scene.ends(Outcome.MERGED)
+    assert result.state.verified_target is not None
+    assert result.state.verified_target != known(result.state.facts).head_sha
+    assert len(result.state.attempts) == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "ci", "reason"),
+    [
+        ({"app.py": "answer = 42\n"}, None, "head_moved: every check passes on"),
+        ({"other.py": "x = 1\n"}, "success", "head_moved: main is at"),
+        ({"app.py": "answer = 40\n"}, None, "head_moved: no fix on"),
+    ],
+)
+async def test_a_target_that_moves_to_where_the_fix_is_of_no_use_supersedes_it(
+    scene: Scene, files: dict[str, str], ci: str | None, reason: str
+) -> None:
+    scene.agent.turns = pushing(scene, files, ci)
     await scene.start()
-    await scene.ends(Outcome.SUPERSEDED)
+    assert (await scene.ends(Outcome.SUPERSEDED)).reason.startswith(reason)
     assert scene.github.pulls == {}
 
 

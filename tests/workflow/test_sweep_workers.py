@@ -15,12 +15,14 @@ from sweeper.activities import names
 from sweeper.activities.evidence import EvidenceActivities
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.activities.proposal import ProposalActivities
+from sweeper.activities.targets import TargetActivities
 from sweeper.activities.workbench import WorkbenchActivities
 from sweeper.model import Outcome, World
 from sweeper.ports import PullRef
 from sweeper.worker import EdgeInterceptor, workflow_runner
 from sweeper.workflows.attempt import AttemptWorkflow
 from sweeper.workflows.sweep import SweepWorkflow
+from sweeper.workflows.target import TargetWorkflow
 from tests.support.code_host import FakeCodeHost
 from tests.support.scene import REPOSITORY_ID, SETTINGS, LinkedWorkspaces, Scene, working
 from tests.support.temporal import dev_server
@@ -85,7 +87,7 @@ def _deciding(scene: Scene) -> Worker:
     return Worker(
         scene.env.client,
         task_queue=TASK_QUEUE,
-        workflows=[SweepWorkflow, AttemptWorkflow],
+        workflows=[SweepWorkflow, AttemptWorkflow, TargetWorkflow],
         workflow_runner=workflow_runner(),
         no_remote_activities=True,
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
@@ -94,7 +96,13 @@ def _deciding(scene: Scene) -> Worker:
 
 def _acting(scene: Scene) -> Iterator[Worker]:
     """Workers for activities alone."""
-    parts = (EvidenceActivities(scene.ports), ProposalActivities(scene.ports), WorkbenchActivities(scene.ports))
+    ports = scene.ports
+    parts = (
+        EvidenceActivities(ports),
+        ProposalActivities(ports),
+        WorkbenchActivities(ports),
+        TargetActivities(scene.durable),
+    )
     for on_host, queue in ((False, TASK_QUEUE), (True, f"host-{scene.workspaces.host}")):
         named = [act.name for act in names.ALL if act.on_host is on_host]
         bodies = [getattr(part, name) for part in parts for name in named if hasattr(part, name)]

@@ -1,0 +1,134 @@
+"""Who may work on a target, as a table of questions asked one after the other."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from sweeper.model.target import Answer, Asked, LeaveRequest, TargetState, Turn
+from sweeper.policy.exclusivity import enter, forget, leave, to_ring, unsettled
+
+NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
+MUTED_FOR = timedelta(days=1)
+TARGET = "target-1-x"
+EMPTY = TargetState()
+
+
+def ask(sweep: str, cause: str = "red", **more: object) -> Asked:
+    """A sweep's question; its run is as old as its name says."""
+    number = int(sweep.removeprefix("s"))
+    return Asked.model_validate({"sweep": sweep, "run_id": number, "workflow": sweep, "signature": cause, **more})
+
+
+def asked(*questions: Asked, state: TargetState = EMPTY, now: datetime = NOW) -> tuple[TargetState, Answer]:
+    """All questions in this order, and the last answer."""
+    answer = None
+    for question in questions:
+        state, answer = enter(state, question, now)
+    assert answer is not None
+    return state, answer
+
+
+def left(state: TargetState, sweep: str, cause: str = "red", now: datetime = NOW, **more: object) -> TargetState:
+    """A turn that is over."""
+    return leave(state, LeaveRequest.model_validate(dict(target=TARGET, sweep=sweep, signature=cause, **more)), now)
+
+
+def test_who_asks_first_may_go_and_may_ask_again() -> None:
+    state, answer = asked(ask("s1"), ask("s1"))
+    assert (answer.turn, state.holder and state.holder.sweep, state.queue) == (Turn.GO, "s1", ())
+
+
+def test_the_others_wait_in_the_order_they_came_and_keep_their_places() -> None:
+    state, answer = asked(ask("s1"), ask("s2", "blue"), ask("s3", "grey"), ask("s2", "blue"), ask("s3", "grey"))
+    assert (answer.turn, answer.position, answer.other) == (Turn.WAIT, 2, "s1")
+    assert [waiting.sweep for waiting in state.queue] == ["s2", "s3"]
+
+
+def test_the_next_one_is_rung_when_the_holder_leaves_and_nobody_jumps_the_queue() -> None:
+    state, _ = asked(ask("s1"), ask("s2", "blue"))
+    state = left(state, "s1")
+    assert to_ring(state) == ("s2",)
+    assert asked(ask("s3", "grey"), state=state)[1].turn is Turn.WAIT
+    assert asked(ask("s2", "blue"), state=state)[1].turn is Turn.GO
+
+
+@pytest.mark.parametrize("where", ["in", "waiting", "proposed"])
+def test_the_same_cause_is_joined_wherever_its_sweep_is(where: str) -> None:
+    first = ask("s1", "blue" if where == "waiting" else "red")
+    state, _ = asked(first, ask("s2")) if where == "waiting" else asked(first)
+    if where == "proposed":
+        state = left(state, "s1", has_proposal=True)
+    answer = asked(ask("s9"), state=state)[1]
+    assert (answer.turn, answer.other) == (Turn.JOIN, "s2" if where == "waiting" else "s1")
+
+
+def test_who_came_first_does_not_join_who_came_later() -> None:
+    state, _ = asked(ask("s1", "blue"), ask("s2"), ask("s3", "grey"))
+    assert asked(ask("s2"), state=state)[1].turn is Turn.WAIT
+
+
+def test_another_cause_may_go_while_a_proposal_waits_for_a_human() -> None:
+    state = left(asked(ask("s1"))[0], "s1", has_proposal=True)
+    assert asked(ask("s2", "blue"), state=state)[1].turn is Turn.GO
+
+
+def test_an_approval_goes_first_then_requests_by_hand_then_the_rest() -> None:
+    questions = (ask("s1"), ask("s2", "blue"), ask("s3", "grey", is_manual=True), ask("s4", "pink", again=True))
+    state, _ = asked(*questions)
+    assert [waiting.sweep for waiting in state.queue] == ["s4", "s3", "s2"]
+
+
+def test_a_newer_run_of_a_workflow_supersedes_the_older_one_that_waits() -> None:
+    state, answer = asked(ask("s1"), ask("s2", "blue", workflow="ci"), ask("s3", "grey", workflow="ci"))
+    assert (answer.turn, answer.position, answer.supersedes) == (Turn.WAIT, 1, ("s2",))
+    assert "s2" in to_ring(state)
+    told = asked(ask("s2", "blue", workflow="ci"), state=state)[1]
+    assert (told.turn, told.other) == (Turn.SUPERSEDED, "s3")
+    assert left(state, "s2", "blue").superseded == {}
+
+
+@pytest.mark.parametrize(
+    "older",
+    [
+        ask("s2", "blue", workflow="nightly"),
+        ask("s2", "blue", workflow="ci", is_manual=True),
+        ask("s2", "blue", workflow="ci", again=True),
+        ask("s9", "blue", workflow="ci"),
+    ],
+    ids=["another workflow", "asked by hand", "has an approval", "is newer itself"],
+)
+def test_nobody_else_is_superseded(older: Asked) -> None:
+    state, answer = asked(ask("s1"), older, ask("s3", "grey", workflow="ci"))
+    assert (answer.supersedes, state.superseded) == ((), {})
+
+
+def test_a_no_mutes_its_cause_until_its_time_is_over() -> None:
+    state = left(asked(ask("s1"))[0], "s1", mute_for=MUTED_FOR)
+    assert asked(ask("s2"), state=state)[1].turn is Turn.MUTED
+    assert asked(ask("s2", "blue"), state=state)[1].turn is Turn.GO
+    assert asked(ask("s2"), state=state, now=NOW + MUTED_FOR)[1].turn is Turn.GO
+
+
+def test_a_request_by_hand_lifts_the_mute() -> None:
+    state = left(asked(ask("s1"))[0], "s1", mute_for=MUTED_FOR)
+    state, answer = asked(ask("s2", is_manual=True), state=state)
+    assert (answer.turn, state.mutes) == (Turn.GO, ())
+
+
+def test_the_dead_neither_hold_nor_wait_nor_block_their_cause() -> None:
+    state, _ = asked(ask("s1"), ask("s2", "blue"), ask("s3", "grey"))
+    assert unsettled(state) == ("s1", "s2", "s3")
+    state = forget(state, ("s1", "s2"), NOW)
+    assert to_ring(state) == ("s3",)
+    assert asked(ask("s3", "grey"), state=state)[1].turn is Turn.GO
+
+
+def test_leaving_twice_changes_nothing() -> None:
+    once = left(asked(ask("s1"), ask("s2", "blue"))[0], "s1", has_proposal=True)
+    assert left(once, "s1", has_proposal=True) == once
+
+
+def test_when_all_is_over_nothing_is_remembered() -> None:
+    state = left(asked(ask("s1"))[0], "s1", has_proposal=True)
+    assert not state.is_idle
+    assert left(state, "s1").is_idle
