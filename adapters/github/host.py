@@ -66,6 +66,10 @@ class GitHubHost:
             self._client.pacer.leave(caller)
             raise
 
+    def writes_waiting(self, repository: str) -> int:
+        """How many writes wait for their turn where one on that repository would."""
+        return self._client.pacer.waiting(self._tokens.payer(repository))
+
     async def login(self) -> str:
         """The user of the token, or `<app>[bot]`; asked once, then kept."""
         return await asyncio.to_thread(self._tokens.login)

@@ -16,16 +16,15 @@ from adapters.loopback.drive.requests import FaultRule, Rename
 from adapters.loopback.options import LoopbackInfo
 from sweeper import ids
 from sweeper.errors import AuthBroken, MergeRefused, OutcomeUnknown, PolicyDenied, RateLimited, Transient
-from sweeper.model import ChecksState, EffectState, RunRef
+from sweeper.model import CheckReport, ChecksState, EffectState, RunRef
 from sweeper.ports import NewPull, PullRef
-from tests.support.code_host_contract import MARKER_KEY, JobSpec, LoopbackScene
+from tests.support.code_host_contract import BRANCH, KEY, MARKER_KEY, JobSpec, LoopbackScene, new_pull
 from tests.support.github_loopback import access_as_app, access_by_token, loopback_scene
+from tests.support.loopback import rest
 
 pytestmark = pytest.mark.slow
 
 Answer = TypeVar("Answer")
-BRANCH = "sweeper/1-1"
-KEY = "sweep-1-1/propose/1"
 LOST = ["502", "reset", "truncate"]
 
 
@@ -43,19 +42,6 @@ def github(stage: tuple[LoopbackInfo, LoopbackScene]) -> LoopbackInfo:
 @pytest.fixture
 def scene(stage: tuple[LoopbackInfo, LoopbackScene]) -> LoopbackScene:
     return stage[1]
-
-
-async def new_pull(scene: LoopbackScene, run: RunRef) -> NewPull:
-    return NewPull(
-        run=run,
-        branch=BRANCH,
-        base="main",
-        head_sha=await scene.commit(BRANCH),
-        title="Mend the tests",
-        body="Red before, green after.",
-        patch_id="p" * 40,
-        effect_key=KEY,
-    )
 
 
 async def propose(scene: LoopbackScene) -> tuple[NewPull, PullRef]:
@@ -155,6 +141,87 @@ class TestLostAnswers:
         assert (first.state, (await late).state) == (EffectState.CREATED, EffectState.DEDUPLICATED)
         assert first.ref == (await late).ref
         assert len(await scene.comments_of(pull.number)) == 1
+
+
+class TestDoubles:
+    """Two of us acted at once, because neither saw the other's write: the next look leaves the older one."""
+
+    REPORT = CheckReport(sha="", external_id="sweep-1-1", title="Looking", summary="It failed.")
+
+    async def test_of_two_check_runs_the_younger_one_is_ended(self, scene: LoopbackScene) -> None:
+        sha = await scene.commit("main")
+        run = await scene.run("main")
+        report = self.REPORT.model_copy(update={"sha": sha})
+        call = scene.host.report_check(run, report, "sweep-1-1/admit/1")
+        async with held(scene, "POST", "/check-runs$", call) as late:
+            first = await scene.host.report_check(run, report, "sweep-1-1/admit/1")
+        ended = report.model_copy(update={"title": "Mended", "conclusion": "success"})
+        last = await scene.host.report_check(run, ended, "sweep-1-1/propose/1")
+
+        assert (first.state, (await late).state) == (EffectState.CREATED, EffectState.DEDUPLICATED)
+        assert (await late).note == "removed a double"
+        assert first.ref == (await late).ref == last.ref
+        assert (last.state, last.note) == (EffectState.CREATED, "")
+        assert await scene.reports_on(sha) == [("sweep-1-1", "success"), ("sweep-1-1", "neutral")]
+
+    async def test_of_two_pull_requests_the_younger_one_is_closed(
+        self, scene: LoopbackScene, github: LoopbackInfo
+    ) -> None:
+        new, pull = await propose(scene)
+        await scene.commit("develop")
+        body = f"{new.body}\n\n{ids.marker(KEY, MARKER_KEY, pull.run.repository_id)}"
+        wish = {"title": new.title, "head": BRANCH, "base": "develop", "body": body}
+        async with rest(github) as http:
+            double = (await http.post(f"/repos/{scene.repository}/pulls", json=wish)).json()["number"]
+
+        found = await scene.host.open_pull(new)
+        again = await scene.host.open_pull(new)
+
+        assert (found.proposal.number, found.effect.note) == (pull.number, "removed a double")
+        assert (again.effect.state, again.effect.note) == (EffectState.DEDUPLICATED, "")
+        pulls = {one.number: one.state for one in (await scene.seen()).pulls}
+        assert pulls == {pull.number: "open", double: "closed"}
+
+
+class TestPausesBetweenWrites:
+    async def test_who_stops_waiting_for_his_turn_has_written_nothing_and_reads_never_wait(
+        self, scene: LoopbackScene, github: LoopbackInfo
+    ) -> None:
+        _, pull = await propose(scene)
+        access = access_by_token(github).model_copy(update={"write_pause": timedelta(hours=1)})
+        host = GitHubHost(access)
+        await host.comment(pull, "first", "sweep-1-1/compensate/1")
+
+        second = asyncio.create_task(host.comment(pull, "second", "sweep-1-1/compensate/2"))
+        async with asyncio.timeout(20):
+            while not host.writes_waiting(scene.repository):
+                await asyncio.sleep(0.01)
+            assert (await host.read_world(pull)).state == "open"
+            second.cancel()
+            while host.writes_waiting(scene.repository):
+                await asyncio.sleep(0.01)
+
+        assert await scene.count("comment.create") == 1
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        host.close()
+
+
+class TestWhereAMergeLanded:
+    async def test_a_squash_by_somebody_else_is_compared_too(self, scene: LoopbackScene, github: LoopbackInfo) -> None:
+        new, pull = await propose(scene)
+        proved_on = (await scene.host.read_world(pull)).target_head
+        moved_to = await scene.commit("main")
+        async with rest(github) as http:
+            path = f"/repos/{scene.repository}/pulls/{pull.number}/merge"
+            assert (await http.put(path, json={"merge_method": "squash"})).status_code == 200
+
+        effect = await scene.host.merge_pull(pull, new.head_sha, "sweep-1-1/merge/1", proved_on)
+        same = await scene.host.merge_pull(pull, new.head_sha, "sweep-1-1/merge/1", moved_to)
+
+        assert effect.state is EffectState.DEDUPLICATED
+        assert effect.note == f"merged onto {moved_to}, proved on {proved_on}"
+        assert same.note == ""
 
 
 class TestRefusals:

@@ -146,3 +146,11 @@ def test_the_longest_name_we_make_still_fits_into_a_marker() -> None:
     longest = ids.sweep_id(run_ref(run_id=10**18), f"https://{'x' * 60}", "y" * 40)
     key = ids.effect_key(longest, "await_review", 10_000)
     assert ids.effect_of_body(ids.marker(key, KEY, 2**63), KEY, 2**63) == key
+
+
+@pytest.mark.parametrize(
+    ("body", "claims"),
+    [(None, False), ("", False), ("<!-- sweeper -->", False), (f"text\n{MARKER}", True), (MARKER[:-5], False)],
+)
+def test_a_text_claims_an_effect_by_a_marker_true_or_not(body: str | None, claims: bool) -> None:
+    assert ids.claims_an_effect(body) is claims

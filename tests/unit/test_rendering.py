@@ -28,6 +28,7 @@ from sweeper.policy.rendering import (
     commit_message,
     farewell,
     fenced,
+    signed_off,
     title,
 )
 from tests.support.values import attempt, check_result, diagnosis, patch, reproduction, run_facts, verdict
@@ -131,6 +132,14 @@ def test_comments_keep_foreign_text_in_code(foreign: str) -> None:
         assert _skeleton(said) == _skeleton(farewell(outcome, HARMLESS, "a" * 40))
     reply = answered_request(attempt(agent=foreign), foreign)
     assert _skeleton(reply) == _skeleton(answered_request(attempt(agent=HARMLESS), HARMLESS))
+
+
+def test_a_sign_off_is_the_last_trailer() -> None:
+    message = signed_off(
+        commit_message("sweep-1001-1", 1, "autofix", run_facts(), diagnosis()), "Bot", "bot@example.org"
+    )
+    assert message.splitlines()[-2:] == ["Sweeper-Agent: autofix", "Signed-off-by: Bot <bot@example.org>"]
+    assert message.count("\n\n") == 1
 
 
 @pytest.mark.parametrize("foreign", HOSTILE)

@@ -28,7 +28,23 @@ SAYINGS: list[tuple[str, type[SweeperError]]] = [
     (" ! [rejected] abc -> x (stale info)", Stale),
     (" ! [remote rejected] x -> x (cannot lock ref 'refs/heads/x': is at ab12 but expected cd34)", Stale),
     (" ! [remote rejected] x -> x (protected branch hook declined)", PolicyDenied),
-    ("refusing to allow a GitHub App to create or update workflow `.github/x`", PolicyDenied),
+    ("remote: error: GH006: Protected branch update failed for x.\n! [remote rejected] x -> x", PolicyDenied),
+    ("remote: error: GH013: Repository rule violations found for refs/heads/x.\n! [remote rejected] x", PolicyDenied),
+    (" ! [remote rejected] x -> x (push declined due to repository rule violations)", PolicyDenied),
+    (" ! [remote rejected] x -> x (refusing to allow a GitHub App to create or update workflow `a.yml`"
+     " without `workflows` permission)", PolicyDenied),
+    ("refusing to allow a Personal Access Token to create or update workflow `a.yml` without `workflow` scope",
+     PolicyDenied),
+    ("remote: error: GH001: Large files detected.\n ! [remote rejected] x (pre-receive hook declined)", PolicyDenied),
+    (" ! [remote rejected] x -> x (failure)", Transient),
+    (" ! [remote rejected] x -> x (failed to update ref)", Transient),
+    (" ! [remote rejected] x -> x (unpacker error)", Transient),
+    (" ! [remote rejected] x -> x (Internal Server Error)", Transient),
+    ("fatal: unable to access 'https://h/': The requested URL returned error: 401", AuthBroken),
+    ("fatal: unable to access 'https://h/': The requested URL returned error: 429", Transient),
+    ("fatal: Unable to create '/s/m.git/shallow.lock': File exists.", Transient),
+    ("error: unable to write file a.py: Disk quota exceeded", Transient),
+    ("fatal: the remote end hung up unexpectedly\nerror: failed to push some refs", Transient),
     ("fatal: remote error: upload-pack: not our ref 0123", NotFound),
     ("remote: Repository not found.\nfatal: repository 'https://h/r/' not found", NotFound),
     ("fatal: bad object 0123", Permanent),
@@ -40,6 +56,20 @@ SAYINGS: list[tuple[str, type[SweeperError]]] = [
 @pytest.mark.parametrize(("stderr", "error"), SAYINGS)
 def test_each_saying_has_its_class(stderr: str, error: type[SweeperError]) -> None:
     assert type(error_of(("fetch", "x"), 128, stderr, None)) is error
+
+
+@pytest.mark.parametrize(
+    ("stderr", "advice"),
+    [
+        (
+            "refusing to allow a GitHub App to create or update workflow `a.yml` without `workflows`",
+            "`workflows` permission",
+        ),
+        ("remote: error: GH013: Repository rule violations found", "change the branch's rules"),
+    ],
+)
+def test_a_refusal_names_what_would_have_to_change(stderr: str, advice: str) -> None:
+    assert advice in str(error_of(("push", "x"), 1, stderr, None))
 
 
 def test_no_space_says_what_to_do() -> None:
