@@ -11,7 +11,7 @@ import pytest
 from pydantic import JsonValue, SecretBytes
 
 from adapters.github import GitHubAccess, GitHubHost
-from adapters.github.auth import MODEST, PERMISSIONS, AppTokens, where_usable
+from adapters.github.app_tokens import MODEST, PERMISSIONS, AppTokens, where_usable
 from adapters.github.replies import InstallationReply
 from adapters.loopback.drive.requests import ChangeInstallation, FaultRule
 from adapters.loopback.options import LoopbackInfo
