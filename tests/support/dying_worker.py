@@ -5,10 +5,13 @@ client's payload codec sees what reaches the worker before any workflow code doe
 """
 
 import asyncio
+import logging
 import os
+import re
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
@@ -22,6 +25,7 @@ from temporalio.client import Client
 from temporalio.client import Interceptor as ClientInterceptor
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import PayloadCodec
+from temporalio.exceptions import ApplicationError
 from temporalio.worker import (
     ActivityInboundInterceptor,
     ExecuteActivityInput,
@@ -29,36 +33,56 @@ from temporalio.worker import (
     WorkflowInboundInterceptor,
     WorkflowInterceptorClassInput,
 )
+from temporalio.worker._worker import load_default_build_id
 
 from adapters.loopback.options import LoopbackInfo
-from adapters.sandbox import Unsandboxed
+from adapters.sandbox import Unsandboxed, choose_sandbox
 from adapters.temporal.sweeps import TemporalSweeps
 from adapters.temporal.targets import TemporalTargets
 from sweeper.cli import composition
 from sweeper.config import Settings, prepare_state_dir
+from sweeper.errors import Permanent
 from sweeper.model import Strict
 from sweeper.ports import Durable, Ports
 from sweeper.worker import WorkerOptions, build_workers, run_workers
 from tests.support.red_run import AGENT
 from tests.support.short_tasks import ShortTasks
 
-_PROCESSES = get_context("forkserver")
-_PROCESSES.set_forkserver_preload([__name__])
+PROCESSES = get_context("forkserver")
+"""Processes are forked from one that has loaded everything, because loading takes a second."""
+PROCESSES.set_forkserver_preload([__name__, "tests.support.web_process"])
+_LOOK_EVERY = 0.05
+load_default_build_id()  # remembered by the process that is forked from; it takes a second
 
 
 class Moment(StrEnum):
-    """When to die. `recorded`: the activity's answer is in the history, its workflow has not heard of it yet.
-    `unrecorded`: the activity has done all it does, its answer is not sent.
+    """When it happens. `recorded`: the activity's answer is in the history, its workflow has not heard of it yet.
+    `unrecorded`: the activity has done all it does, its answer is not sent. At these the worker dies by itself.
+
+    These are for `Doom`: `before` and `after` its body the worker stands still, heart beating, until it is killed or
+    told to go on; `denied` and `spoilt`: every try fails for good, before or after it did its work.
     """
 
     RECORDED = "recorded"
     UNRECORDED = "unrecorded"
+    BEFORE = "before"
+    AFTER = "after"
+    DENIED = "denied"
+    SPOILT = "spoilt"
 
 
 @dataclass(frozen=True)
 class Fate:
-    """The first run of this activity is the last one that this worker sees."""
+    """What happens to the first run of this activity (to each, if it fails for good)."""
 
+    activity: str
+    moment: Moment
+
+
+class Doom(Strict):
+    """The fate of one workflow's activity, for workers that serve many; `name` names the files it is told by."""
+
+    name: str
     activity: str
     moment: Moment
 
@@ -71,31 +95,94 @@ class Execution(Strict):
     activity_id: str
 
 
+class Span(Strict):
+    """From when to when an activity's body ran, and for which workflow."""
+
+    activity: str
+    workflow: str
+    begun: datetime
+    ended: datetime
+
+
 @dataclass(frozen=True)
 class Life:
-    """What a worker process works with."""
+    """What a worker process works with. `tools`: programs that are found before the machine's own; `dooms`: where
+    workflows' fates stand in files, see `Dooms`; `activities`: how many may run at once.
+    """
 
     temporal: str
     github: LoopbackInfo
     state_dir: Path
     task_queue: str
     fate: Fate | None = None
+    sandboxed: bool = False
+    tools: Path | None = None
+    dooms: Path | None = None
+    activities: int = 4
 
     @property
     def diary(self) -> Path:
         """One line per execution; shared by all lives on the state directory."""
         return self.state_dir / "diary.jsonl"
 
+    @property
+    def spans(self) -> Path:
+        """One line per execution that came to its end."""
+        return self.state_dir / "spans.jsonl"
+
     def begin(self) -> BaseProcess:
         """A process of its own; forked from one that has loaded everything, because loading takes a second."""
-        process = _PROCESSES.Process(target=_live, args=(self,), daemon=True)
+        process = PROCESSES.Process(target=_live, args=(self,), daemon=True)
         process.start()
         return process
 
 
+class Dooms:
+    """A directory by which workers are told what is to happen to whom, and by which they tell that it has come."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+
+    def tell(self, doom: Doom, *workflows: str) -> None:
+        """From now on it holds for the activities of these workflows (or of their attempts, or of that target)."""
+        for workflow in workflows:
+            (self._place / f"{workflow}.doom").write_text(doom.model_dump_json())
+
+    def of(self, workflow_id: str) -> Doom | None:
+        """What is to happen to that workflow's activities."""
+        key = re.sub(r"^(target-\d+)-.*$", r"\1", re.sub(r"-a\d+$", "", workflow_id))
+        file = self._place / f"{key}.doom"
+        return Doom.model_validate_json(file.read_bytes()) if file.exists() else None
+
+    def stands(self, name: str) -> bool:
+        """Whether it has come: a worker stands still, or has stood there before it was killed."""
+        return (self._place / f"{name}.stands").exists()
+
+    def stand(self, name: str) -> None:
+        """It has come."""
+        (self._place / f"{name}.stands").touch()
+
+    def may_go(self, name: str) -> bool:
+        """Whether the one who stands may go on."""
+        return (self._place / f"{name}.go").exists()
+
+    def go(self, name: str) -> None:
+        """The one who stands may go on."""
+        (self._place / f"{name}.go").touch()
+
+
 def read_diary(diary: Path) -> tuple[Execution, ...]:
     """Every execution by any life so far, in order."""
-    return tuple(Execution.model_validate_json(line) for line in diary.read_text().splitlines())
+    return tuple(Execution.model_validate_json(line) for line in _lines(diary))
+
+
+def read_spans(spans: Path) -> tuple[Span, ...]:
+    """Every execution that came to its end, in order."""
+    return tuple(Span.model_validate_json(line) for line in _lines(spans))
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
 
 
 def _die() -> None:
@@ -106,26 +193,56 @@ class _Hand:
     """Writes the diary and knows when the time has come."""
 
     def __init__(self, life: Life) -> None:
-        self._diary = life.diary
-        self._fate = life.fate
+        self._life = life
         self._answered = False
+        self._dooms = Dooms(life.dooms) if life.dooms else None
 
-    def begins(self) -> None:
+    async def begins(self) -> None:
         info = activity.info()
         line = Execution(activity=info.activity_type, workflow_id=info.workflow_id or "", activity_id=info.activity_id)
-        with self._diary.open("a") as file:
+        with self._life.diary.open("a") as file:
             file.write(line.model_dump_json() + "\n")
+        await self._comes(Moment.BEFORE)
+        self._fails(Moment.DENIED)
 
-    def ends(self) -> None:
-        if self._fate is not None and activity.info().activity_type == self._fate.activity:
-            if self._fate.moment is Moment.UNRECORDED:
-                _die()
-            self._answered = True
+    async def ends(self, begun: datetime) -> None:
+        info = activity.info()
+        span = Span(activity=info.activity_type, workflow=info.workflow_id or "", begun=begun, ended=datetime.now(UTC))
+        with self._life.spans.open("a") as file:
+            file.write(span.model_dump_json() + "\n")
+        await self._comes(Moment.AFTER)
+        self._fails(Moment.SPOILT)
+        if self._is_due(Moment.UNRECORDED):
+            _die()
+        self._answered = self._answered or self._is_due(Moment.RECORDED)
 
     def something_came(self) -> None:
         """After an answer went out, the next thing to come is the workflow task that its record caused."""
         if self._answered:
             _die()
+
+    async def _comes(self, moment: Moment) -> None:
+        doom = self._doom()
+        if doom is None or self._dooms is None or doom.moment is not moment or self._dooms.stands(doom.name):
+            return
+        self._dooms.stand(doom.name)
+        while not self._dooms.may_go(doom.name):
+            activity.heartbeat()
+            await asyncio.sleep(_LOOK_EVERY)
+
+    def _fails(self, moment: Moment) -> None:
+        doom = self._doom()
+        if doom is not None and doom.moment is moment:
+            raise ApplicationError("It cannot be done; the test says so.", type=Permanent.__name__, non_retryable=True)
+
+    def _doom(self) -> Doom | None:
+        info = activity.info()
+        doom = self._dooms.of(info.workflow_id or "") if self._dooms else None
+        return doom if doom is not None and doom.activity == info.activity_type else None
+
+    def _is_due(self, moment: Moment) -> bool:
+        fate = self._life.fate
+        return fate is not None and fate.moment is moment and fate.activity == activity.info().activity_type
 
 
 class _Watched(ActivityInboundInterceptor):
@@ -134,9 +251,10 @@ class _Watched(ActivityInboundInterceptor):
         self._hand = hand
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:
-        self._hand.begins()
+        await self._hand.begins()
+        begun = datetime.now(UTC)
         answer = await super().execute_activity(input)
-        self._hand.ends()
+        await self._hand.ends(begun)
         return answer
 
 
@@ -166,6 +284,9 @@ class _Doorkeeper(PayloadCodec):
 
 
 def _live(life: Life) -> None:
+    logging.getLogger("temporalio").setLevel(logging.CRITICAL)  # failing activities are what is wanted here
+    if life.tools is not None:
+        os.environ["PATH"] = f"{life.tools}{os.pathsep}{os.environ['PATH']}"
     asyncio.run(_work(life))
 
 
@@ -175,22 +296,29 @@ async def _work(life: Life) -> None:
     client = await Client.connect(life.temporal, data_converter=converter, interceptors=[_Watch(hand)])
     queue = life.task_queue
     durable = Durable(TemporalSweeps(client, queue), TemporalTargets(client, queue))
-    await run_workers(build_workers(client, _ports(life), durable, WorkerOptions(task_queue=queue)))
+    options = WorkerOptions(task_queue=queue, activities=life.activities)
+    await run_workers(build_workers(client, await _ports(life), durable, options))
 
 
-def _ports(life: Life) -> Ports:
-    """As the product's, but without a sandbox: here it would only cost time."""
-    settings = Settings.model_validate(
+def settings_of(github: LoopbackInfo, state_dir: Path) -> Settings:
+    """Of a process that works with that GitHub."""
+    return Settings.model_validate(
         {
-            "state_dir": life.state_dir,
-            "github_url": life.github.url,
-            "github_token": SecretStr(life.github.token),
+            "state_dir": state_dir,
+            "github_url": github.url,
+            "github_token": SecretStr(github.token),
             "agents": ("command",),
             "agent_command": AGENT,
         }
     )
+
+
+async def _ports(life: Life) -> Ports:
+    """As the product's, but mostly without a sandbox: where no command is cut short it would only cost time."""
+    settings = settings_of(life.github, life.state_dir)
     state = prepare_state_dir(settings)
-    sandbox, store = Unsandboxed(), composition.artifacts(state)
+    sandbox = await choose_sandbox(allow_unsandboxed=False, private=(state.root,)) if life.sandboxed else Unsandboxed()
+    store = composition.artifacts(state)
     return Ports(
         code_host=composition.code_host(settings, state),
         workspaces=composition.workspaces(state.worktrees, sandbox),

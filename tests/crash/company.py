@@ -1,0 +1,273 @@
+"""A service for many sweeps at once: Temporal, GitHub, a worker and a web process, each of which can be killed."""
+
+import asyncio
+import os
+import re
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from temporalio.client import Client, WorkflowHandle
+from temporalio.service import RPCError
+
+from adapters.loopback.core.state import HookMode
+from adapters.loopback.drive.answers import RepoSeen
+from adapters.loopback.drive.requests import FaultRule
+from adapters.loopback.drive_client import DriveClient
+from adapters.loopback.options import LoopbackInfo
+from adapters.temporal.client import TemporalTarget, connect
+from adapters.temporal.embedded import EmbeddedTemporal, Restarts
+from adapters.temporal.state import read_address
+from sweeper import ids
+from sweeper.activities.names import TASK_QUEUE
+from sweeper.model import MergeMode, SweepInput, SweepResult, SweepSettings, Timeouts, Trigger, TriggerSource
+from sweeper.workflows.sweep import SweepWorkflow
+from tests.crash.scenarios import People, Scenario
+from tests.support.dying_worker import Doom, Dooms, Life, Moment
+from tests.support.ledger_file import LedgerFile
+from tests.support.loopback import running_loopback
+from tests.support.red_run import RedRun, red_run
+from tests.support.service import free_port
+from tests.support.tools_on_path import ToolsOnPath
+from tests.support.web_process import Web
+
+LOOK_EVERY = 0.1
+QUICK, CALM = timedelta(seconds=3), timedelta(seconds=20)
+"""Heartbeat: quick where a worker dies, calm where nobody may be taken for dead, however busy the machine is."""
+SECRET = "the webhook's secret"
+_SLOTS = 200
+
+
+def sweep_settings(heartbeat: timedelta, write: timedelta | None = None) -> SweepSettings:
+    """Everything quick, so that only what is disturbed takes time. `write`: how long one try of a write may take."""
+    return SweepSettings(
+        agents=("command",),
+        merge_mode=MergeMode.MERGE,
+        poll_interval=timedelta(seconds=3),
+        checks_grace=timedelta(0),
+        timeouts=Timeouts(
+            heartbeat=heartbeat,
+            retry_first=timedelta(milliseconds=200),
+            read=timedelta(minutes=2),
+            write=write or timedelta(minutes=2),
+            tries=20,
+        ),
+    )
+
+
+class Company:
+    """Use it as an async context. `hands`: how many sweeps may be brought to their points at once."""
+
+    client: Client
+    info: LoopbackInfo
+    drive: DriveClient
+    web: Web
+
+    def __init__(
+        self, root: Path, *, with_web: bool = False, with_tools: bool = False, sandboxed: bool = False
+    ) -> None:
+        self.root = root
+        self._with_web = with_web
+        self._with_tools = with_tools
+        self._sandboxed = sandboxed
+        self._number = 0
+        self._rules: list[FaultRule] = []
+        self._quiet = asyncio.Lock()
+        self._temporal = EmbeddedTemporal(root / "temporal", Restarts(most=1000, first_wait=0.1, longest_wait=0.1))
+        self._stack = AsyncExitStack()
+        self._processes: dict[str, BaseProcess] = {}
+        for name in ("state", "dooms"):
+            (root / name).mkdir(mode=0o755)
+        self.tools = ToolsOnPath(root / "tools")
+        self.dooms = Dooms(root / "dooms")
+
+    async def __aenter__(self) -> Self:
+        try:
+            self.client = await connect(TemporalTarget(address=await self._temporal.start()))
+            hook = f"http://127.0.0.1:{(port := free_port())}/webhooks/github" if self._with_web else None
+            github = running_loopback(self.root / "github", hook, SECRET if hook else None)
+            self.info, self.drive = await self._stack.enter_async_context(github)
+            await self.begin_worker()
+            if self._with_web:
+                self.web = Web(
+                    port=port,
+                    temporal=self._temporal.address,
+                    secret=SECRET,
+                    sweeps=sweep_settings(CALM),
+                    github=self.info,
+                    state_dir=self.life.state_dir,
+                )
+                await self._begin("web", self.web.begin)
+                await self.web.ready()
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    async def _close(self) -> None:
+        for process in self._processes.values():
+            process.kill()
+            process.join()
+        await self._stack.aclose()
+        await self._temporal.stop()
+
+    @property
+    def life(self) -> Life:
+        """What its workers work with."""
+        return Life(
+            temporal=self._temporal.address,
+            github=self.info,
+            state_dir=self.root / "state",
+            task_queue=TASK_QUEUE,
+            sandboxed=self._sandboxed,
+            tools=self.tools.place if self._with_tools else None,
+            dooms=self.root / "dooms",
+            activities=_SLOTS,
+        )
+
+    async def begin_worker(self) -> None:
+        """A worker process."""
+        await self._begin("worker", self.life.begin)
+
+    async def _begin(self, name: str, begin: Callable[[], BaseProcess]) -> None:
+        self._processes[name] = await asyncio.to_thread(begin)
+
+    def kill_worker(self) -> None:
+        """kill -9."""
+        self._kill("worker")
+
+    async def kill_web(self) -> None:
+        """kill -9, and a new one on the same port."""
+        self._kill("web")
+        await self._begin("web", self.web.begin)
+        await self.web.ready()
+
+    def _kill(self, name: str) -> None:
+        process = self._processes.pop(name)
+        assert process.exitcode is None, f"the {name} process has ended by itself with {process.exitcode}"
+        process.kill()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+
+    async def kill_temporal(self) -> None:
+        """kill -9, and wait until its keeper has started it again."""
+        place = self.root / "temporal"
+        before = read_address(place)
+        assert before is not None
+        os.kill(before.pid, signal.SIGKILL)
+        while (now := read_address(place)) is None or now.pid == before.pid:
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def spoil(self, *rules: FaultRule) -> None:
+        """GitHub's faults, added to those there are."""
+        self._rules += rules
+        await self.drive.faults(*self._rules)
+
+    async def let_go(self) -> None:
+        """No more faults; what was held, on GitHub or in a program, goes on."""
+        self._rules.clear()
+        await self.drive.faults()
+        self.tools.go()
+
+    @asynccontextmanager
+    async def hearing_nothing(self, wanted: bool) -> AsyncIterator[None]:
+        """Webhooks are kept back meanwhile, if that is wanted."""
+        if not wanted:
+            yield
+            return
+        async with self._quiet:
+            await self.drive.hooks(HookMode.HOLD)
+            yield
+            await self.drive.hooks(HookMode.RELEASE)
+
+    async def trial(self) -> "Trial":
+        """A red run; its sweep is not started yet, unless the web process hears of it."""
+        self._number += 1
+        name = f"trial-{self._number}"
+        ledger = LedgerFile(self.root / "github", f"octo/{name}")
+        red = await red_run(self.drive, f"octo/{name}")
+        return Trial(self, name, red, ids.sweep_id(red.ref, self.info.url), ledger)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One sweep of a company."""
+
+    company: Company
+    name: str
+    red: RedRun
+    sweep_id: str
+    ledger: LedgerFile
+
+    @property
+    def key(self) -> str:
+        """The directory name of whatever is about its repository."""
+        return str(self.red.ref.repository_id)
+
+    def doom(self, activity: str, moment: Moment) -> None:
+        """What is to happen to it."""
+        doom = Doom(name=self.name, activity=activity, moment=moment)
+        self.company.dooms.tell(doom, self.sweep_id, f"target-{self.key}")
+
+    async def start(self, scenario: Scenario, settings: SweepSettings) -> None:
+        """The trigger."""
+        await self.company.client.start_workflow(
+            SweepWorkflow.run,
+            SweepInput(
+                run=self.red.ref,
+                trigger=Trigger(source=TriggerSource.WORKFLOW_RUN),
+                settings=settings.model_copy(update=dict(scenario.settings)),
+            ),
+            id=self.sweep_id,
+            task_queue=TASK_QUEUE,
+        )
+
+    def people(self) -> People:
+        """Those who act on it from outside."""
+        return People(self.company.drive, self.ledger, self.red.ref.repository, self.cancel)
+
+    async def repository(self) -> RepoSeen:
+        """As GitHub has it now."""
+        repos = (await self.company.drive.world()).repos
+        return next(repo for repo in repos if repo.id == self.red.ref.repository_id)
+
+    async def cancel(self) -> None:
+        """The operator's word, said again until Temporal takes it."""
+        await _until_heard(lambda: self.handle.signal("cancel", "the operator said so"))
+
+    async def result(self) -> SweepResult:
+        """How it ended; a Temporal that is away for a while is waited for."""
+        while True:
+            with suppress(RPCError):
+                return await self.handle.result()
+            await asyncio.sleep(LOOK_EVERY)
+
+    @property
+    def handle(self) -> WorkflowHandle[SweepWorkflow, SweepResult]:
+        """The sweep."""
+        return self.company.client.get_workflow_handle_for(SweepWorkflow.run, self.sweep_id)
+
+    @property
+    def processes(self) -> str:
+        """A pattern for the processes that work on its files."""
+        place = re.escape(str(self.company.life.state_dir / "worktrees"))
+        return rf"{place}/(trees|mirrors)/{self.key}\b"
+
+
+async def _until_heard(say: Callable[[], Awaitable[None]]) -> None:
+    while True:
+        with suppress(RPCError):
+            await say()
+            return
+        await asyncio.sleep(LOOK_EVERY)

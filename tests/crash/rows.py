@@ -1,0 +1,121 @@
+"""The rows of the crash suite, made from the list of activities and from what undisturbed sweeps did."""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from sweeper.activities import names
+from sweeper.model import Strict
+from tests.crash.reference import Reference
+from tests.support.dying_worker import Moment
+
+
+class Table(StrEnum):
+    """Which question a row belongs to."""
+
+    KILLS = "kills"
+    UNDO = "undo"
+    FAULTS = "faults"
+    FAILURES = "failures"
+
+
+class Point(StrEnum):
+    """Where an activity is when something is killed. `call`: its outgoing call is on the way, and arrives late;
+    `answer`: the call has had its effect, its answer is on the way.
+    """
+
+    BEFORE = "before"
+    CALL = "call"
+    ANSWER = "answer"
+    AFTER = "after"
+
+
+class Killed(StrEnum):
+    """Which processes get `kill -9`."""
+
+    WORKER = "worker"
+    TEMPORAL = "temporal"
+    BOTH = "both"
+    WEB = "web"
+
+
+class Row(Strict):
+    """One disturbance of one sweep. `subject`: the activity, or the effect a fault is for; `moment` and `how` are a
+    point and what is killed, or a fault's kind and whether it strikes before or after the effect.
+    """
+
+    table: Table
+    subject: str
+    moment: str
+    how: str
+    scenario: str
+
+    @property
+    def key(self) -> str:
+        """The row's name."""
+        return f"{self.table}-{self.subject}-{self.moment}-{self.how}"
+
+
+PASSING = ("500", "502", "503", "429", "403_secondary", "reset", "truncate", "slow", "hold", "stale_read")
+LASTING = ("405", "422", "403_resource")
+"""Refusals that no second try can change: the sweep has to end well, not to go on."""
+
+
+def unreached(references: Sequence[Reference]) -> list[str]:
+    """Activities that no story reaches."""
+    reached = {activity for reference in references for activity in reference.activities}
+    return [act.name for act in names.ALL if act.name not in reached]
+
+
+def all_rows(references: Sequence[Reference]) -> list[Row]:
+    """Everything there is to disturb. Activities no story reaches have no row here; see `unreached`."""
+    first: dict[str, Reference] = {}
+    for reference in references:
+        for activity in reference.activities:
+            first.setdefault(activity, reference)
+    known = [(act.name, first[act.name]) for act in names.ALL if act.name in first]
+    return [
+        *_kills(known),
+        *_undo(next(reference for reference in references if reference.scenario == "cancelled")),
+        *_faults(references),
+        *(_row(Table.FAILURES, name, moment, "for good", ref) for name, ref in known for moment in _FAILING),
+    ]
+
+
+_FAILING = (Moment.DENIED, Moment.SPOILT)
+
+
+def _kills(known: Sequence[tuple[str, Reference]]) -> Iterator[Row]:
+    for killed in Killed:
+        for name, reference in known:
+            for point in points(reference, name):
+                yield _row(Table.KILLS, name, point, killed, reference)
+
+
+def points(reference: Reference, activity: str) -> tuple[Point, ...]:
+    """Where this activity can be stopped: not every one calls anybody, not every call changes anything."""
+    hold = reference.holds.get(activity)
+    if hold is None:
+        return (Point.BEFORE, Point.AFTER)
+    return tuple(Point) if hold.writes else (Point.BEFORE, Point.CALL, Point.AFTER)
+
+
+def _undo(cancelled: Reference) -> Iterator[Row]:
+    for activity in cancelled.undoing:
+        for point in points(cancelled, activity):
+            yield _row(Table.UNDO, activity, point, Killed.WORKER, cancelled)
+
+
+def _faults(references: Sequence[Reference]) -> Iterator[Row]:
+    seen = set()
+    for reference in references:
+        for effect in reference.writes:
+            if effect in seen:
+                continue
+            seen.add(effect)
+            for kind in (*PASSING, *LASTING):
+                for when in ("after",) if kind == "stale_read" else ("before", "after"):
+                    yield _row(Table.FAULTS, effect, kind, when, reference)
+
+
+def _row(table: Table, subject: str, moment: str, how: str, reference: Reference) -> Row:
+    return Row(table=table, subject=subject, moment=str(moment), how=str(how), scenario=reference.scenario)
