@@ -83,7 +83,8 @@ async def test_a_pending_write_is_shown_before_it_is_confirmed(scene: Scene) -> 
 
     scene.workspaces.before["push"] = hold
     await scene.start()
-    pending = (await scene.until(lambda told: told.pending_action is not None)).pending_action
+    told = await scene.until(lambda told: told.current_step is Step.PROPOSE and told.pending_action is not None)
+    pending = told.pending_action
     assert pending is not None
     assert (pending.tool, pending.idempotency_key) == ("push_branch", f"{scene.workflow_id}/propose/1")
     may_push.set()

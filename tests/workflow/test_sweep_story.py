@@ -24,6 +24,25 @@ async def test_a_verified_fix_is_proposed_approved_and_merged(scene: Scene) -> N
     assert [attempt.verdict.kind for attempt in result.state.attempts] == [VerdictKind.FIXED]
 
 
+@pytest.mark.parametrize(
+    ("outcome", "conclusion"), [(Outcome.MERGED, "success"), (Outcome.CANCELLED, "neutral")], ids=str
+)
+async def test_a_check_run_on_the_failing_commit_says_how_it_ended(
+    scene: Scene, outcome: Outcome, conclusion: str
+) -> None:
+    await scene.start_and_wait()
+    (check,) = scene.github.check_runs
+    assert (check.report.sha, check.report.conclusion) == (scene.github.branches["main"], None)
+    if outcome is Outcome.MERGED:
+        scene.review(ReviewState.APPROVED)
+        await scene.ring()
+    else:
+        await scene.cancel("the operator said so")
+    await scene.ends(outcome)
+    (check,) = scene.github.check_runs
+    assert (check.report.title, check.report.conclusion) == (outcome, conclusion)
+
+
 async def test_hand_over_waits_until_a_human_merges(scene: Scene) -> None:
     await scene.start_and_wait(merge_mode=MergeMode.HAND_OVER)
     scene.review(ReviewState.APPROVED)
@@ -90,7 +109,10 @@ async def test_requested_changes_without_an_attempt_left_are_escalated(scene: Sc
     await scene.start_and_wait(max_attempts=1)
     scene.review(ReviewState.CHANGES_REQUESTED)
     await scene.ring()
-    assert (await scene.ends(Outcome.ESCALATED)).reason == "ann requested changes and no attempt is left"
+    result = await scene.ends(Outcome.ESCALATED, keeps_proposal=True)
+    assert result.reason == "ann requested changes and no attempt is left"
+    assert (scene.pull.state, scene.pull.draft, scene.pull.labels) == ("open", True, ["sweeper:needs-human"])
+    assert "no attempt is left" in scene.pull.comments[-1].body
 
 
 async def test_requested_changes_that_break_the_fix_are_escalated_and_never_pushed(scene: Scene) -> None:
@@ -99,7 +121,7 @@ async def test_requested_changes_that_break_the_fix_are_escalated_and_never_push
     first = scene.pull.head_sha
     scene.review(ReviewState.CHANGES_REQUESTED)
     await scene.ring()
-    result = await scene.ends(Outcome.ESCALATED)
+    result = await scene.ends(Outcome.ESCALATED, keeps_proposal=True)
     assert result.state.pushes == (first,)
     assert "could not be made" in result.reason
 
