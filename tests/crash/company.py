@@ -34,7 +34,7 @@ from tests.support.ledger_file import LedgerFile
 from tests.support.loopback import running_loopback
 from tests.support.red_run import RedRun, red_run
 from tests.support.service import free_port
-from tests.support.tools_on_path import ToolsOnPath
+from tests.support.tools_on_path import LABEL, ToolsOnPath
 from tests.support.web_process import Web
 
 LOOK_EVERY = 0.1
@@ -196,7 +196,7 @@ class Company:
         self._number += 1
         name = f"trial-{self._number}"
         ledger = LedgerFile(self.root / "github", f"octo/{name}")
-        red = await red_run(self.drive, f"octo/{name}")
+        red = await red_run(self.drive, f"octo/{name}", {LABEL: f"/{name}.\n"})
         return Trial(self, name, red, ids.sweep_id(red.ref, self.info.url), ledger)
 
 
@@ -212,7 +212,7 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """The directory name of whatever is about its repository."""
+        """What the directories about its repository are named by."""
         return str(self.red.ref.repository_id)
 
     def doom(self, activity: str, moment: Moment) -> None:

@@ -68,8 +68,9 @@ class Disturbed:
             raise NotReached(f"it never came to {self._place.point} {self._place.activity}") from None
 
     async def _into_the_call(self, hold: Hold) -> None:
-        company, key = self.trial.company, self.trial.key
+        company = self.trial.company
         if hold.program:
+            key = self.trial.key if hold.program == "git" else self.trial.name
             company.tools.hang(hold.program, key)
             self.go()
             while not company.tools.is_waiting(hold.program, key):

@@ -1,5 +1,6 @@
 """The smallest red run there is: one file, one check that wants it good, one person who may write."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adapters.loopback.core.state import Permission
@@ -31,9 +32,10 @@ class RedRun:
     delivery: str
 
 
-async def red_run(drive: DriveClient, repository: str) -> RedRun:
-    """Make the repository and let its CI fail; the webhook is on its way."""
-    made = await drive.repo(NewRepo(name=repository, files={"file.txt": "bad\n", _PATH: _WORKFLOW}))
+async def red_run(drive: DriveClient, repository: str, more: Mapping[str, str] | None = None) -> RedRun:
+    """Make the repository, with `more` files, and let its CI fail; the webhook is on its way."""
+    files = {"file.txt": "bad\n", _PATH: _WORKFLOW, **(more or {})}
+    made = await drive.repo(NewRepo(name=repository, files=files))
     await drive.user(NewUser(login=MAINTAINER, permission=Permission.WRITE))
     step = NewStep(name="Look", conclusion="failure")
     job = NewJob(name="check", conclusion="failure", steps=[step], log="##[error]Process completed with exit code 1.\n")

@@ -10,6 +10,8 @@ from sweeper.model import Instant, Strict
 
 PROGRAMS = ("git", "grep", "sed")
 """What a sweep of a small run calls: git by ourselves, the others by its check and its agent."""
+LABEL = ".label"
+"""A file in a program's directory that says whose it is: in a sandbox all directories have one name."""
 _SCRIPT = """\
 #!/bin/bash
 here={here}
@@ -17,7 +19,7 @@ echo "$EPOCHREALTIME {name} $* $PWD" 2>/dev/null >>"$here/log"
 for hang in "$here"/{name}.hang.*; do
   [ -e "$hang" ] || continue
   key="${{hang##*.hang.}}"
-  case "$* $PWD" in *"/$key"[./]*) bash -c 'while [ -e "$0" ]; do sleep 0.05; done' "$hang" ;; esac
+  case "$* $PWD $(cat {label} 2>/dev/null)" in *"/$key"[./]*) bash -c 'while [ -e "$0" ]; do sleep 0.05; done' "$hang" ;; esac
 done
 exec {real} "$@"
 """
@@ -32,14 +34,14 @@ class ProgramCall(Strict):
 
 
 class ToolsOnPath:
-    """A directory for PATH. A key is a word between slashes in a program's arguments or directory."""
+    """A directory for PATH. A key stands after a slash in a program's arguments, its directory or the label there."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
         place.mkdir(mode=0o755)
         for name in PROGRAMS:
             script = place / name
-            script.write_text(_SCRIPT.format(here=place, name=name, real=_real(name)))
+            script.write_text(_SCRIPT.format(here=place, name=name, real=_real(name), label=LABEL))
             script.chmod(0o755)
 
     def hang(self, name: str, key: str) -> None:
