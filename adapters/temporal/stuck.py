@@ -2,7 +2,7 @@
 
 A workflow whose code fails, an activity on a queue that nobody serves: neither is an error to Temporal. A list shows
 the first on servers that are told to mark it; for the rest each open workflow is described, within bounds of number
-and time: the newest are looked at first, and a finding more or less is no harm, because the next look finds it.
+and time: those that wait for something of their own accord come last.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ PROBLEMS = SearchAttributeKey.for_keyword_list("TemporalReportedProblems")
 MOST_LISTED = 1000
 MOST_DESCRIBED = 300
 AT_ONCE = 8
-DESCRIBE_SECONDS = 2.5
+DESCRIBE_SECONDS = 1.0
 POLLER_AGE_SECONDS = 70.0
 """A living worker asks for work at least every 60 s; the rest is for the way."""
 
@@ -44,24 +44,26 @@ async def find_stuck(client: Client, untaken: timedelta = UNTAKEN) -> tuple[Stuc
     async with reaching(client, READ_SECONDS):
         found = client.list_workflows(_OPEN, limit=MOST_LISTED, page_size=MOST_LISTED, rpc_timeout=RPC_TIMEOUT)
         workflows = [execution async for execution in found]
-    by_memo = [case for execution in workflows if (case := await _by_memo(execution)) is not None]
+    told = [(execution, await _by_memo(execution)) for execution in workflows]
+    by_memo = [case for _, (case, _) in told if case is not None]
     look = _Look(client, untaken)
-    marked_first = sorted(workflows, key=lambda execution: not execution.typed_search_attributes.get(PROBLEMS))
-    described = await _within(DESCRIBE_SECONDS, [look.describe(execution) for execution in marked_first])
+    likely_first = sorted(told, key=lambda one: (not one[0].typed_search_attributes.get(PROBLEMS), one[1][1]))
+    described = await _within(DESCRIBE_SECONDS, [look.describe(execution) for execution, _ in likely_first])
     cases: dict[str, StuckCase] = {}
     for case in (*described, *by_memo):
         cases.setdefault(case.workflow, case)
     return tuple(cases.values())
 
 
-async def _by_memo(execution: WorkflowExecution) -> StuckCase | None:
-    """What the workflow says of itself."""
+async def _by_memo(execution: WorkflowExecution) -> tuple[StuckCase | None, bool]:
+    """What the workflow says of itself, and whether it waits for something of its own accord."""
     now = datetime.now(UTC)
     if execution.workflow_type == "target":
         queue = await _memo(execution, TARGET_MEMO, TargetMemo)
-        return waits_too_long(execution.id, queue, now) if queue else None
+        return waits_too_long(execution.id, queue, now) if queue else None, True
     told = await _memo(execution, MEMO, Checkpoint)
-    return waits_badly(execution.id, told.waiting_for, now) if told else None
+    waiting = told.waiting_for if told else None
+    return waits_badly(execution.id, waiting, now), waiting is not None
 
 
 async def _memo(execution: WorkflowExecution, name: str, kind: type[T]) -> T | None:

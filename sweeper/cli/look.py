@@ -9,6 +9,9 @@ from rich.table import Table
 
 from sweeper.cli.command import JsonOption, answer, people, results, run
 from sweeper.cli.tables import stuck_table, sweep_story, sweeps_table, worker_line
+from sweeper.errors import OutOfReach
+from sweeper.model.upkeep import StuckCase
+from sweeper.ports import Sweeps
 from sweeper.reporting import is_about, is_good, list_report, show_report
 
 SWEEP = Annotated[str, typer.Argument(metavar="SWEEP_ID")]
@@ -46,7 +49,7 @@ async def _list(limit: int, stuck: bool, as_json: bool) -> None:
     from sweeper.cli.temporal import configured_sweeps
 
     async with configured_sweeps() as sweeps:
-        cases = await sweeps.stuck()
+        cases = await _stuck(sweeps, asked=stuck)
         views = await sweeps.list(MOST_LISTED if stuck else limit)
         if stuck:
             views = tuple(view for view in views if view.stuck or any(is_about(case, view.id) for case in cases))[
@@ -60,6 +63,16 @@ async def _list(limit: int, stuck: bool, as_json: bool) -> None:
             results.print(stuck_table(report.stuck))
         results.print(sweeps_table(report))
         results.print(worker_line(report.worker))
+
+
+async def _stuck(sweeps: Sweeps, *, asked: bool) -> tuple[StuckCase, ...]:
+    """Many open sweeps take long to look at; a plain list does without rather than fail."""
+    try:
+        return await sweeps.stuck()
+    except OutOfReach:
+        if asked:
+            raise
+        return ()
 
 
 async def _show(sweep: str, as_json: bool) -> None:

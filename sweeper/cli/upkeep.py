@@ -1,6 +1,5 @@
 """Upkeep put together: what it looks at, the door that runs come in by, whom it tells."""
 
-
 from pydantic import ValidationError
 from temporalio.client import Client
 

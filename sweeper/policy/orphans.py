@@ -10,7 +10,9 @@
 | ended as escalated, with a proposal kept | kept         | kept                   | discarded |
 | ended otherwise                          | closed with a sentence | deleted at a commit of ours | discarded |
 
-Nothing is ours by its name alone: what no signed marker, no record of ours and no sweep vouches for is left alone.
+Of a sweep whose record is gone from everywhere (Temporal keeps ended ones a month) nobody can say what it left on
+purpose: what is on GitHub stays and is named. Nothing is ours by its name alone: what no signed marker, no record of
+ours and no sweep vouches for is left alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -139,10 +141,10 @@ def _on_github(remains: Remains, known: Known) -> dict[str, object]:
         return plan
     if remains.branch_sha in ours:
         return {**plan, "delete": remains.branch_sha}
-    if ours:
-        moved = {"outcome": Outcome.LEFT_TO_HUMAN, "closes": False, "proved": ours[-1]}
-        return {**plan, **moved, "left": f"{_branch(remains)}: somebody else's commit"}
-    return {**plan, "left": f"{_branch(remains)}: no record says which commits were ours"}
+    if not ours:
+        return {"left": f"{_branch(remains)}: no record says which commits were ours"}
+    moved = {"outcome": Outcome.LEFT_TO_HUMAN, "closes": False, "proved": ours[-1]}
+    return {**plan, **moved, "left": f"{_branch(remains)}: somebody else's commit"}
 
 
 def _keeps(remains: Remains, known: Known) -> bool:

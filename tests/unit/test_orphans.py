@@ -79,9 +79,9 @@ def test_a_branch_that_somebody_moved_stays_with_its_proposal_and_is_named(stand
     assert "sweeper/77-2 at bbbbbbbbbbbb" in judgement.left
 
 
-def test_a_branch_of_which_no_commit_is_known_stays_and_its_proposal_is_closed() -> None:
+def test_a_branch_of_which_no_commit_is_known_stays_with_its_proposal_and_is_named() -> None:
     judgement = judge(remains(hosts=()), known(UNKNOWN))
-    assert (judgement.fate, judgement.delete, judgement.closes, judgement.pulls) == (Fate.UNDO, None, True, (PULL,))
+    assert (judgement.fate, judgement.delete, judgement.pulls) == (Fate.LEAVE, None, ())
     assert "no record says" in judgement.left
 
 
