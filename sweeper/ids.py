@@ -94,6 +94,11 @@ def target_id(head_repository_id: int, branch: str) -> str:
     return f"target-{head_repository_id}-{_short(branch)}"
 
 
+def places_id(host: str) -> str:
+    """The workflow that shares out a machine's places for attempts."""
+    return f"places-{host}"
+
+
 def effect_key(workflow_id: str, step: str, ordinal: int) -> str:
     """`<workflow id>/<step>/<ordinal>`: the same write asked again has the same key."""
     return f"{workflow_id}/{step}/{ordinal}"

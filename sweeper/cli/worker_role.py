@@ -17,6 +17,8 @@ from sweeper.ports import Ports
 from sweeper.worker import WorkerOptions, build_workers, run_workers
 from worktrees.running import UNDER_WAY
 
+BESIDES_ATTEMPTS = 4
+"""Pushes, deletions and new proofs do not wait until some agent has ended."""
 NO_SANDBOX = "WARNING: no sandbox. Code of the repository runs with all rights of this user."
 
 
@@ -37,7 +39,9 @@ async def prepare_worker(
     await stack.enter_async_context(WorkerPulse(state.root))
     durable, grace = composition.durable(client, state), settings.stop_grace
     durable = replace(durable, upkeep=upkeep.caretaking(settings, state, ports.code_host, durable.sweeps))
-    workers = build_workers(client, ports, durable, WorkerOptions(grace=grace))
+    workers = build_workers(
+        client, ports, durable, WorkerOptions(grace=grace, activities=settings.max_running_attempts + BESIDES_ATTEMPTS)
+    )
     await upkeep.ring(settings, ports.workspaces.host, client)
     return lambda: _work(workers, grace)
 

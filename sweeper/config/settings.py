@@ -136,6 +136,7 @@ class Settings(BaseSettings):
             checks=self.checks,
             reviewers=self.reviewers,
             mute_ttl=self.mute_ttl,
+            places=self.max_running_attempts,
             caps=Caps(open_proposals=self.max_open_proposals, sweeps_per_hour=self.max_sweeps_per_hour),
             limits=Limits(files=self.limits.files, lines=self.limits.lines, bytes=self.limits.bytes),
             timeouts=Timeouts(agent=self.agent_timeout, heartbeat=self.heartbeat),

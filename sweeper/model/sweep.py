@@ -109,6 +109,7 @@ class SweepSettings(Wire):
     reviewers: tuple[str, ...] = ()
     mute_ttl: timedelta = timedelta(days=30)
     caps: Caps = Caps()
+    places: int = 4
     limits: Limits = Limits()
     timeouts: Timeouts = Timeouts()
 
@@ -143,7 +144,7 @@ class SweepState(Wire):
     """All a sweep remembers; carried whole through continue-as-new. Digests and ids, no big texts.
 
     `newer_run`: the newest failing run of the same cause that was left to this sweep; `has_asked`: its target knows of
-    it; `checked_sha`: the commit that shows our check run.
+    it; `has_place`: so does its machine; `checked_sha`: the commit that shows our check run.
     """
 
     step: Step = Step.ADMIT
@@ -171,6 +172,7 @@ class SweepState(Wire):
     triggers: tuple[Trigger, ...] = ()
     newer_run: RunRef | None = None
     has_asked: bool = False
+    has_place: bool = False
     checked_sha: str | None = None
     write_counts: dict[str, int] = {}
     seconds: dict[str, float] = {}

@@ -1,4 +1,7 @@
-"""The target: who works on a branch, who waits, which proposals are open, what a human said no to."""
+"""The target: who works on a branch, who waits, which proposals are open, what a human said no to.
+
+A machine's places for attempts are shared out by the same rules: there several may be in, nobody is joined or muted.
+"""
 
 from datetime import timedelta
 from enum import StrEnum
@@ -18,14 +21,15 @@ class Turn(StrEnum):
 
 
 class Asked(Wire):
-    """A sweep that asks to enter. `workflow`: the path of the failing workflow's file; `since`: when it first asked;
-    `again`: it has its proposal and wants to act on an approval.
+    """A sweep that asks to enter. `workflow`: the path of the failing workflow's file; `group`: among which turns are
+    shared out fairly; `since`: when it first asked; `again`: it has its proposal and wants to act on an approval.
     """
 
     sweep: str
     run_id: int
     workflow: str = ""
     signature: str
+    group: str = ""
     is_manual: bool = False
     again: bool = False
     since: Instant | None = None
@@ -60,7 +64,8 @@ class Mute(Wire):
 class TargetState(Wire):
     """All a target remembers; carried whole through continue-as-new. `superseded`: older sweep to newer one."""
 
-    holder: Asked | None = None
+    capacity: int = 1
+    holders: tuple[Asked, ...] = ()
     queue: tuple[Asked, ...] = ()
     proposals: tuple[OpenProposal, ...] = ()
     mutes: tuple[Mute, ...] = ()
@@ -69,14 +74,15 @@ class TargetState(Wire):
     @property
     def is_idle(self) -> bool:
         """Nothing that anybody could ask about."""
-        return not (self.holder or self.queue or self.proposals or self.mutes or self.superseded)
+        return not (self.holders or self.queue or self.proposals or self.mutes or self.superseded)
 
 
 class EnterRequest(Wire):
-    """A sweep's question to a target."""
+    """A sweep's question to a target. `capacity`: how many may be in at once."""
 
     target: str
     asked: Asked
+    capacity: int = 1
 
 
 class LeaveRequest(Wire):
@@ -108,7 +114,9 @@ class Waiting(Wire):
 
 
 class TargetMemo(Wire):
-    """What a target says of itself: readable with no worker. At most the first 20 of the queue."""
+    """What a target says of itself: readable with no worker. `holder`: who is in longest, since then; of the queue at
+    most the first 20.
+    """
 
     holder: str | None = None
     since: Instant | None = None

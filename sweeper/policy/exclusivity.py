@@ -4,32 +4,43 @@ One sweep at a time is in, while it prepares, fixes and proposes, and again whil
 the days of review. The others wait: those with an approval first, then manual requests, then the rest in the order they
 came. The same cause is joined, not doubled; a newer run of the same workflow supersedes an older one that still waits,
 because it tests the branch as it is now; a human's no mutes a cause for a time.
+
+A machine's places are shared out alike: several may be in, and the repositories (`group`) take turns.
 """
 
 from datetime import datetime
 
-from sweeper.model.target import Answer, Asked, LeaveRequest, Mute, OpenProposal, TargetState, Turn
+from sweeper.model.target import Answer, Asked, EnterRequest, LeaveRequest, Mute, OpenProposal, TargetState, Turn
 
 
-def enter(state: TargetState, asked: Asked, now: datetime) -> tuple[TargetState, Answer]:
+def enter(state: TargetState, request: EnterRequest, now: datetime) -> tuple[TargetState, Answer]:
     """May it go on? Asking again is answered alike: who is in stays in, who waits keeps its place."""
-    if state.holder is not None and state.holder.sweep == asked.sweep:
-        return state, Answer(turn=Turn.GO)
+    asked = request.asked
+    state = state.model_copy(update={"capacity": request.capacity})
+    if any(holder.sweep == asked.sweep for holder in state.holders):
+        return _renamed(state, asked), Answer(turn=Turn.GO)
     if not asked.again and (refusal := _refusal(state, asked, now)):
         return _without(state, asked.sweep), refusal
     if asked.is_manual:
         state = state.model_copy(update={"mutes": _other_mutes(state, asked.signature)})
     state, supersedes = _superseding(state, asked)
     if not any(waiting.sweep == asked.sweep for waiting in state.queue):
-        first_asked = asked.model_copy(update={"since": now})
-        state = state.model_copy(update={"queue": _in_order(state.queue, first_asked)})
-    if state.holder is None and state.queue[0].sweep == asked.sweep:
-        holder = asked.model_copy(update={"since": now})
-        state = state.model_copy(update={"holder": holder, "queue": state.queue[1:]})
-        return state, Answer(turn=Turn.GO, supersedes=supersedes)
-    position = 1 + [waiting.sweep for waiting in state.queue].index(asked.sweep)
-    other = state.holder.sweep if state.holder else None
-    return state, Answer(turn=Turn.WAIT, other=other, position=position, supersedes=supersedes)
+        state = state.model_copy(update={"queue": _in_order(state, asked.model_copy(update={"since": now}))})
+    place = [waiting.sweep for waiting in state.queue].index(asked.sweep)
+    if place < state.capacity - len(state.holders):
+        holders = (*state.holders, asked.model_copy(update={"since": now}))
+        return _without(state, asked.sweep).model_copy(update={"holders": holders}), Answer(
+            turn=Turn.GO, supersedes=supersedes
+        )
+    other = state.holders[0].sweep if state.holders else None
+    return state, Answer(turn=Turn.WAIT, other=other, position=1 + place, supersedes=supersedes)
+
+
+def _renamed(state: TargetState, asked: Asked) -> TargetState:
+    """One that is in may have found another cause in a newer run."""
+    causes = {"signature": asked.signature, "run_id": asked.run_id}
+    holders = (holder.model_copy(update=causes) if holder.sweep == asked.sweep else holder for holder in state.holders)
+    return state.model_copy(update={"holders": tuple(holders)})
 
 
 def _refusal(state: TargetState, asked: Asked, now: datetime) -> Answer | None:
@@ -45,10 +56,9 @@ def _refusal(state: TargetState, asked: Asked, now: datetime) -> Answer | None:
 
 def _same_cause(state: TargetState, asked: Asked) -> list[str]:
     """Sweeps of the same failure that are in, have a proposal, or asked before this one."""
-    inside = [state.holder] if state.holder else []
     places = [waiting.sweep for waiting in state.queue]
     earlier = state.queue[: places.index(asked.sweep)] if asked.sweep in places else state.queue
-    found = [(other.sweep, other.signature) for other in (*inside, *earlier)]
+    found = [(other.sweep, other.signature) for other in (*state.holders, *earlier)]
     found += [(other.sweep, other.signature) for other in state.proposals]
     return [sweep for sweep, signature in found if signature == asked.signature and sweep != asked.sweep]
 
@@ -68,11 +78,28 @@ def _superseding(state: TargetState, asked: Asked) -> tuple[TargetState, tuple[s
     return state.model_copy(update={"queue": queue, "superseded": superseded}), older
 
 
-def _in_order(queue: tuple[Asked, ...], asked: Asked) -> tuple[Asked, ...]:
-    """Behind the last one of its own kind."""
-    rank = _rank(asked)
-    place = next((n for n, waiting in enumerate(queue) if _rank(waiting) > rank), len(queue))
-    return (*queue[:place], asked, *queue[place:])
+def _in_order(state: TargetState, asked: Asked) -> tuple[Asked, ...]:
+    """Behind the last one of its own rank; groups of one rank take turns."""
+    rank, turn = _rank(asked), _turn(state, asked)
+    place = len(state.queue)
+    for n, waiting in enumerate(state.queue):
+        is_before_us = _rank(waiting) < rank or (_rank(waiting) == rank and _turn(state, waiting) <= turn)
+        if not is_before_us:
+            place = n
+            break
+    return (*state.queue[:place], asked, *state.queue[place:])
+
+
+def _turn(state: TargetState, asked: Asked) -> int:
+    """How many of its group go before it; without a group it is only a matter of who came first."""
+    if not asked.group:
+        return 0
+    before = [*state.holders]
+    for waiting in state.queue:
+        if waiting.sweep == asked.sweep:
+            break
+        before.append(waiting)
+    return sum(other.group == asked.group for other in before)
 
 
 def _rank(asked: Asked) -> int:
@@ -105,9 +132,9 @@ def _forgotten(state: TargetState, sweep: str) -> TargetState:
 
 
 def _without(state: TargetState, sweep: str) -> TargetState:
-    holder = None if state.holder is not None and state.holder.sweep == sweep else state.holder
+    holders = tuple(holder for holder in state.holders if holder.sweep != sweep)
     queue = tuple(waiting for waiting in state.queue if waiting.sweep != sweep)
-    return state.model_copy(update={"holder": holder, "queue": queue})
+    return state.model_copy(update={"holders": holders, "queue": queue})
 
 
 def _other_mutes(state: TargetState, signature: str) -> tuple[Mute, ...]:
@@ -115,12 +142,11 @@ def _other_mutes(state: TargetState, signature: str) -> tuple[Mute, ...]:
 
 
 def to_ring(state: TargetState) -> tuple[str, ...]:
-    """Who has something to hear: the first in the queue once nobody is in, and those that were superseded."""
-    first = (state.queue[0].sweep,) if state.holder is None and state.queue else ()
-    return (*first, *state.superseded)
+    """Who has something to hear: the first in the queue once there is room, and those that were superseded."""
+    free = max(0, state.capacity - len(state.holders))
+    return (*(waiting.sweep for waiting in state.queue[:free]), *state.superseded)
 
 
 def unsettled(state: TargetState) -> tuple[str, ...]:
     """Sweeps that hold up others or wait: whether they still run is worth asking."""
-    holder = (state.holder.sweep,) if state.holder else ()
-    return (*holder, *(waiting.sweep for waiting in state.queue), *state.superseded)
+    return (*(asked.sweep for asked in (*state.holders, *state.queue)), *state.superseded)

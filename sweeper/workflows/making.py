@@ -3,49 +3,32 @@
 from temporalio import workflow
 
 from sweeper.activities import names, requests
-from sweeper.model import AttemptResult, Ending, Outcome, Reproduction, RunFacts, Step, SweepInput, VerdictKind
+from sweeper.model import AttemptResult, Ending, Outcome, Reproduction, RunFacts, Step, VerdictKind
 from sweeper.policy.admission import Admission, admit_fix, admit_run
 from sweeper.policy.limits import DIFF_TOO_LARGE
-from sweeper.workflows.attempts import Attempts
-from sweeper.workflows.calls import Calls
 from sweeper.workflows.check_run import CheckRun
-from sweeper.workflows.progress import Progress, known
-from sweeper.workflows.proof import Proof
-from sweeper.workflows.turns import Turns
-from sweeper.workflows.waits import Bell, until_earliest
+from sweeper.workflows.parts import Parts
+from sweeper.workflows.progress import known
+from sweeper.workflows.waits import until_earliest
 
 
 class Making:
     """Makes a fix that is proven on the branch as it is, or says why there is none to propose."""
 
-    def __init__(
-        self,
-        sweep: SweepInput,
-        progress: Progress,
-        calls: Calls,
-        bell: Bell,
-        turns: Turns,
-        attempts: Attempts,
-        proof: Proof,
-    ) -> None:
-        self._sweep = sweep
-        self._settings = sweep.settings
-        self._progress = progress
-        self._calls = calls
-        self._bell = bell
-        self._turns = turns
-        self._attempts = attempts
-        self._proof = proof
+    def __init__(self, parts: Parts) -> None:
+        self._sweep = parts.sweep
+        self._settings = parts.sweep.settings
+        self._progress = parts.progress
+        self._calls = parts.calls
+        self._bell = parts.bell
+        self._turns = parts.turns
+        self._attempts = parts.attempts
+        self._proof = parts.proof
 
     async def until_proven(self) -> AttemptResult | Ending:
         """The attempt to propose. While fixes are made the branch may move on; then what holds there counts."""
-        self._progress.enter(Step.ADMIT)
-        if ending := await self._admitted(patient=True):
+        if ending := await self._begun():
             return ending
-        if ending := await self._understand_and_enter():
-            return ending
-        if not self._settings.report_only:
-            await CheckRun(self._sweep.run, self._progress, self._calls).begin()
         while True:
             if ending := await self._reproduced():
                 return ending
@@ -65,6 +48,17 @@ class Making:
                 return ending
             self._progress.note(facts=newest)
             await self._understand()
+
+    async def _begun(self) -> Ending | None:
+        """None: there is something to fix, it is understood, and it is this sweep's turn."""
+        self._progress.enter(Step.ADMIT)
+        if ending := await self._admitted(patient=True):
+            return ending
+        if ending := await self._understand_and_enter():
+            return ending
+        if not self._settings.report_only:
+            await CheckRun(self._sweep.run, self._progress, self._calls).begin()
+        return None
 
     async def _newest_run(self) -> RunFacts:
         """The newest failing run there is of this failure, as it is now."""
@@ -96,7 +90,7 @@ class Making:
             if (unverifiable := known(self._progress.state.plan).unverifiable) is not None:
                 return Ending(outcome=Outcome.UNVERIFIABLE, reason=unverifiable)
             began = workflow.now()
-            if ending := await self._turns.enter():
+            if ending := await self._turns.enter() or await self._turns.take_place(await self._proof.host()):
                 return ending
             has_waited = workflow.now() - began > self._settings.timeouts.read
             if not has_waited and self._progress.state.newer_run is None:

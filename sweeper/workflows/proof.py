@@ -16,14 +16,18 @@ class Proof:
         self._progress = progress
         self._calls = calls
 
-    async def reproduce(self, commit: str | None = None) -> Reproduction:
-        """The checks on the untouched failing commit, or on `commit`."""
-        facts = known(self._progress.state.facts)
-        self._progress.enter(Step.PREPARE)
+    async def host(self) -> str:
+        """The machine this sweep works on, chosen once by whoever takes the question."""
         if self._calls.host is None:
             choice = await self._calls.do(names.CHOOSE_HOST, requests.Nothing())
             self._calls.host = choice.host
             self._progress.note(host=choice.host)
+        return self._calls.host
+
+    async def reproduce(self, commit: str | None = None) -> Reproduction:
+        """The checks on the untouched failing commit, or on `commit`."""
+        facts = known(self._progress.state.facts)
+        self._progress.enter(Step.PREPARE)
         prepare = requests.PrepareRequest(sweep=workflow.info().workflow_id, facts=facts, commit=commit)
         workspace = await self._calls.do(names.PREPARE, prepare)
         self._progress.enter(Step.REPRODUCE)

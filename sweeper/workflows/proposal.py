@@ -13,44 +13,34 @@ from sweeper.model import (
     Patch,
     Review,
     Step,
-    SweepInput,
     VerdictKind,
     World,
 )
 from sweeper.model.target import Turn
 from sweeper.policy.next_step import Act, Decision
 from sweeper.workflows.approval import Approval
-from sweeper.workflows.attempts import Attempts
-from sweeper.workflows.calls import Calls, is_a
+from sweeper.workflows.calls import is_a
 from sweeper.workflows.lookout import Lookout
-from sweeper.workflows.progress import Progress, known
-from sweeper.workflows.proof import Proof
-from sweeper.workflows.turns import ASK_AGAIN, Turns
-from sweeper.workflows.waits import Bell, until_earliest
+from sweeper.workflows.parts import Parts
+from sweeper.workflows.progress import known
+from sweeper.workflows.turns import ASK_AGAIN
+from sweeper.workflows.waits import until_earliest
 
 
 class ProposalLife:
     """Everything between a verified patch and an ending."""
 
-    def __init__(
-        self,
-        sweep: SweepInput,
-        progress: Progress,
-        calls: Calls,
-        bell: Bell,
-        turns: Turns,
-        attempts: Attempts,
-        proof: Proof,
-    ) -> None:
-        self._sweep = sweep
-        self._settings = sweep.settings
-        self._progress = progress
-        self._calls = calls
-        self._bell = bell
-        self._turns = turns
-        self._attempts = attempts
-        self._lookout = Lookout(sweep, progress, calls)
-        self._approval = Approval(progress, calls, self._lookout, proof)
+    def __init__(self, parts: Parts) -> None:
+        self._sweep = parts.sweep
+        self._settings = parts.sweep.settings
+        self._progress = parts.progress
+        self._calls = parts.calls
+        self._bell = parts.bell
+        self._turns = parts.turns
+        self._attempts = parts.attempts
+        self._proof = parts.proof
+        self._lookout = Lookout(parts.sweep, parts.progress, parts.calls)
+        self._approval = Approval(parts.progress, parts.calls, self._lookout, parts.proof)
 
     async def propose(self, attempt: AttemptResult) -> None:
         """Push our branch and open the pull request; then others may have their turn at the target."""
@@ -114,8 +104,11 @@ class ProposalLife:
 
     async def _fix_again(self, review: Review) -> Ending | None:
         """A request for changes becomes one more attempt on top of the proposal, pushed to the same branch."""
+        if ending := await self._turns.take_place(await self._proof.host()):
+            return ending
         self._progress.note(handled_reviews=(*self._progress.state.handled_reviews, review.id))
         attempt = await self._attempts.again(review)
+        await self._turns.free_place()
         if attempt is None:
             reason = f"{review.user} requested changes and no attempt is left"
             return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)

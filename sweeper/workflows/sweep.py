@@ -14,15 +14,11 @@ from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflow
 from sweeper.activities import names, requests
 from sweeper.errors import Unverifiable
 from sweeper.model import Ending, Joined, Outcome, Step, SweepInput, SweepResult, Trigger
-from sweeper.workflows.attempts import Attempts
-from sweeper.workflows.calls import Calls, is_a, sentence_of
+from sweeper.workflows.calls import is_a, sentence_of
 from sweeper.workflows.compensate import Compensation
 from sweeper.workflows.making import Making
-from sweeper.workflows.progress import Progress
-from sweeper.workflows.proof import Proof
+from sweeper.workflows.parts import Parts
 from sweeper.workflows.proposal import ProposalLife
-from sweeper.workflows.turns import Turns
-from sweeper.workflows.waits import Bell
 
 
 @workflow.defn(name="sweep")
@@ -33,14 +29,9 @@ class SweepWorkflow:
 
     @workflow.init
     def __init__(self, sweep: SweepInput) -> None:
-        self._sweep = sweep
-        self._progress = progress = Progress(sweep)
-        self._bell = bell = Bell()
-        self._calls = calls = Calls(sweep.settings.timeouts, progress.wait, bell, progress.state.host)
-        self._turns = Turns(sweep, progress, calls, bell)
-        attempts, proof = Attempts(sweep, progress, bell), Proof(sweep, progress, calls)
-        self._making = Making(sweep, progress, calls, bell, self._turns, attempts, proof)
-        self._proposal = ProposalLife(sweep, progress, calls, bell, self._turns, attempts, proof)
+        self._parts = parts = Parts.of(sweep)
+        self._progress, self._bell, self._calls = parts.progress, parts.bell, parts.calls
+        self._making, self._proposal = Making(parts), ProposalLife(parts)
 
     @workflow.signal(name="look")
     def look(self) -> None:
@@ -79,7 +70,7 @@ class SweepWorkflow:
         self._bell.stopped = False
         if self._progress.is_unanswered(names.MERGE.name):
             ending = await self._perhaps_merged(ending)
-        compensation = Compensation(sweep.run, self._progress, self._calls, self._turns)
+        compensation = Compensation(sweep.run, self._progress, self._calls, self._parts.turns)
         left_over = await _to_the_end(compensation.run(ending))
         reason = "; ".join([ending.reason, *(f"left over: {thing}" for thing in left_over)])
         self._progress.finish(ending.outcome, reason)

@@ -40,7 +40,7 @@ class TargetWorkflow:
     def enter(self, request: EnterRequest) -> Answer:
         """May the sweep go on? Asking again is answered alike."""
         self._bell.rung = True
-        self._state, answer = exclusivity.enter(self._state, request.asked, workflow.now())
+        self._state, answer = exclusivity.enter(self._state, request, workflow.now())
         return answer
 
     @workflow.update(name="leave")
@@ -108,10 +108,10 @@ class TargetWorkflow:
         workflow.upsert_memo({MEMO: self._memo()})
 
     def _memo(self) -> TargetMemo:
-        holder, queue = self._state.holder, self._state.queue
+        oldest, queue = next(iter(self._state.holders), None), self._state.queue
         return TargetMemo(
-            holder=holder.sweep if holder else None,
-            since=holder.since if holder else None,
+            holder=oldest.sweep if oldest else None,
+            since=oldest.since if oldest else None,
             queue=tuple(Waiting(sweep=waiting.sweep, since=waiting.since) for waiting in queue[:SHOWN]),
             waiting=len(queue),
         )

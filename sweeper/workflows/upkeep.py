@@ -16,7 +16,6 @@ from sweeper.workflows.waits import Bell
 
 WORKFLOW_ID = "upkeep"
 MEMO = "upkeep"
-HISTORY_EVENTS = 500
 OVERLAP = timedelta(minutes=10)
 """GitHub's lists lag behind, and its clock is not ours; a run that is seen twice has one sweep."""
 
@@ -39,17 +38,19 @@ class UpkeepWorkflow:
         self._bell.rung = True
 
     @workflow.run
-    async def run(self, upkeep: UpkeepInput) -> None:  # noqa: ARG002 - Temporal wants the same as __init__
-        """Pass, wait, pass."""
-        while True:
-            self._bell.rung = False
-            pause = await self._pass()
-            workflow.upsert_memo(self._memo())
-            if workflow.info().get_current_history_length() >= HISTORY_EVENTS and not self._bell.rung:
-                again = UpkeepInput(settings=self._settings, state=self._errands.state)
-                workflow.continue_as_new(again, memo=self._memo())
-            if not self._bell.rung:
-                await self._bell.wait(pause)
+    async def run(self, upkeep: UpkeepInput) -> None:
+        """One pause and one pass; then as new.
+
+        In this order, so that where it waits there is nothing behind it: other code may go on from there.
+        """
+        if upkeep.pause and not self._bell.rung:
+            await self._bell.wait(upkeep.pause)
+        self._bell.rung = False
+        pause = await self._pass()
+        again = UpkeepInput(
+            settings=self._settings, state=self._errands.state, pause=timedelta(0) if self._bell.rung else pause
+        )
+        workflow.continue_as_new(again, memo=self._memo())
 
     async def _pass(self) -> timedelta:
         """How long to wait after it."""

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sweeper.model.target import Answer, Asked, LeaveRequest, TargetState, Turn
+from sweeper.model.target import Answer, Asked, EnterRequest, LeaveRequest, TargetState, Turn
 from sweeper.policy.exclusivity import enter, forget, leave, to_ring, unsettled
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -19,11 +19,13 @@ def ask(sweep: str, cause: str = "red", **more: object) -> Asked:
     return Asked.model_validate({"sweep": sweep, "run_id": number, "workflow": sweep, "signature": cause, **more})
 
 
-def asked(*questions: Asked, state: TargetState = EMPTY, now: datetime = NOW) -> tuple[TargetState, Answer]:
+def asked(
+    *questions: Asked, state: TargetState = EMPTY, now: datetime = NOW, capacity: int = 1
+) -> tuple[TargetState, Answer]:
     """All questions in this order, and the last answer."""
     answer = None
     for question in questions:
-        state, answer = enter(state, question, now)
+        state, answer = enter(state, EnterRequest(target=TARGET, asked=question, capacity=capacity), now)
     assert answer is not None
     return state, answer
 
@@ -35,7 +37,7 @@ def left(state: TargetState, sweep: str, cause: str = "red", now: datetime = NOW
 
 def test_who_asks_first_may_go_and_may_ask_again() -> None:
     state, answer = asked(ask("s1"), ask("s1"))
-    assert (answer.turn, state.holder and state.holder.sweep, state.queue) == (Turn.GO, "s1", ())
+    assert (answer.turn, [holder.sweep for holder in state.holders], state.queue) == (Turn.GO, ["s1"], ())
 
 
 def test_the_others_wait_in_the_order_they_came_and_keep_their_places() -> None:
@@ -132,3 +134,24 @@ def test_when_all_is_over_nothing_is_remembered() -> None:
     state = left(asked(ask("s1"))[0], "s1", has_proposal=True)
     assert not state.is_idle
     assert left(state, "s1").is_idle
+
+
+def test_as_many_are_in_as_there_are_places() -> None:
+    state, answer = asked(ask("s1", "a"), ask("s2", "b"), ask("s3", "c"), capacity=2)
+    assert (answer.turn, answer.position, len(state.holders)) == (Turn.WAIT, 1, 2)
+    state = left(state, "s2", "b")
+    assert to_ring(state) == ("s3",)
+    assert asked(ask("s3", "c"), state=state, capacity=2)[1].turn is Turn.GO
+
+
+def test_repositories_take_turns_however_many_sweeps_one_of_them_has() -> None:
+    crowd = [ask(f"s{n}", f"cause {n}", group="crowded") for n in range(1, 5)]
+    alone = ask("s8", "x", group="quiet")
+    by_hand = ask("s9", "y", group="crowded", is_manual=True)
+    state, _ = asked(*crowd, alone, by_hand)
+    assert [waiting.sweep for waiting in state.queue] == ["s9", "s8", "s2", "s3", "s4"]
+
+
+def test_one_that_is_in_may_name_another_cause() -> None:
+    state, _ = asked(ask("s1"), ask("s1", "blue"))
+    assert asked(ask("s2", "blue"), state=state)[1].turn is Turn.JOIN

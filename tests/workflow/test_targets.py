@@ -20,7 +20,7 @@ from sweeper.model import (
 from sweeper.model.crowd import Crowd
 from sweeper.workflows.sweep import SweepWorkflow
 from tests.support.code_host_state import FakeJob
-from tests.support.scene import SETTINGS, Scene
+from tests.support.scene import RED, SETTINGS, Scene
 
 JOB = FakeJob("test", steps=(("Run pytest", "failure"),))
 OTHER_CAUSE = FakeJob("types", steps=(("Run pytest", "failure"),))
@@ -179,3 +179,18 @@ async def test_a_newer_run_that_comes_while_its_sweep_ends_is_not_lost(scene: Sc
     await scene.waits_for("review", again.id)
     await again.signal("cancel", "enough")
     await again.result()
+
+
+async def test_a_machine_without_a_free_place_names_what_it_waits_for_and_goes_on(scene: Scene) -> None:
+    gate = scene.hold_agent()
+    await scene.start(timeouts=PATIENT, places=1)
+    await gate.reached()
+    scene.push("release", RED)
+    other = await begun(scene, scene.github.add_run("release", jobs=[JOB]), places=1)
+    await scene.waits_for(f"a free place on this machine (limit 1), place 1 behind {scene.workflow_id}", other.id)
+    assert len(scene.agent.tasks) == 1
+    gate.open()
+    await scene.until_open_pulls(2)
+    for sweep in (other, scene.handle):
+        await sweep.signal("cancel", "enough")
+        assert (await sweep.result()).outcome is Outcome.CANCELLED
