@@ -132,19 +132,20 @@ async def _webhooks(settings: Settings, _state: StateDir) -> str:
 
 
 async def _stuck(settings: Settings, state: StateDir) -> list[Finding]:
-    """One finding for each sweep that cannot go on; where no Temporal runs, none is looked at."""
+    """One finding for each that cannot go on, and what upkeep did; where no Temporal runs, none is looked at."""
     from sweeper.cli.temporal import reach, sweeps_of
 
     try:
         client = await reach(settings, state)
         cases = await sweeps_of(client, settings, state).stuck()
+        upkeep = Finding(name="upkeep", ok=True, detail=await _upkeep(client))
     except SweeperError as error:
         return [Finding(name="sweeps", ok=True, detail=f"not looked at: {error}")]
-    if not cases:
-        return [Finding(name="sweeps", ok=True, detail=f"none is stuck; {await _upkeep(client)}")]
-    return [
+    stuck = [
         Finding(name="stuck", ok=False, detail=f"{case.workflow}: {case.sentence}", exit_code=STUCK) for case in cases
     ]
+    none = [] if stuck else [Finding(name="sweeps", ok=True, detail="none is stuck")]
+    return [*none, *stuck, upkeep]
 
 
 async def _upkeep(client: "Client") -> str:
@@ -152,8 +153,8 @@ async def _upkeep(client: "Client") -> str:
 
     told = await read_upkeep(client)
     if told is None or told.last_pass is None:
-        return "upkeep has not run yet"
-    remarks = [f"upkeep passed at {told.last_pass:%Y-%m-%d %H:%M:%S} UTC", *told.left.values(), *told.problems]
+        return "has not run yet"
+    remarks = [f"passed at {told.last_pass:%Y-%m-%d %H:%M:%S} UTC", *told.left.values(), *told.problems]
     return "; ".join(remarks)
 
 

@@ -129,10 +129,11 @@ class UpkeepSettings(Wire):
 
 
 class UpkeepInput(Wire):
-    """The workflow's argument; `state` is carried through continue-as-new."""
+    """The workflow's argument: wait so long, then pass. `state` is carried through continue-as-new."""
 
     settings: UpkeepSettings = UpkeepSettings()
     state: UpkeepState = UpkeepState()
+    pause: timedelta = timedelta(0)
 
 
 class Rung(Wire):

@@ -6,7 +6,7 @@ All of it is as the product builds it, except that nothing runs in a sandbox, wh
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,6 +27,7 @@ from sweeper.cli import composition
 from sweeper.cli.upkeep import caretaking
 from sweeper.config import Settings, StateDir, prepare_state_dir
 from sweeper.config.settings import only_settings
+from sweeper.errors import OutOfReach
 from sweeper.model import RunRef, Step
 from sweeper.model.upkeep import Rung, UpkeepMemo, UpkeepSettings
 from sweeper.ports import Durable, Ports, SweepRecord
@@ -41,10 +42,13 @@ AT_ONCE = UpkeepSettings(interval=timedelta(hours=1), grace=timedelta(0))
 
 
 async def until(is_so: Callable[[], Awaitable[bool]], what: str) -> None:
-    """Ask until it is so."""
+    """Ask until it is so; on a busy machine an answer may be late."""
     try:
         async with asyncio.timeout(PATIENCE):
-            while not await is_so():
+            while True:
+                with suppress(OutOfReach):
+                    if await is_so():
+                        return
                 await asyncio.sleep(LOOK_EVERY)
     except TimeoutError:
         raise AssertionError(f"it never came to that: {what}") from None

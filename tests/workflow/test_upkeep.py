@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from temporalio import activity
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHandle
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import WorkflowEnvironment
@@ -31,7 +32,7 @@ from sweeper.model.upkeep import (
 from sweeper.policy.orphans import Fate, Judgement
 from sweeper.policy.stuck import task_fails
 from sweeper.worker import workflow_runner
-from sweeper.workflows.upkeep import HISTORY_EVENTS, WORKFLOW_ID, UpkeepWorkflow
+from sweeper.workflows.upkeep import WORKFLOW_ID, UpkeepWorkflow
 from tests.support.temporal import time_skipping_env
 
 SHOP = RepositoryRef(id=7, name="octo/shop")
@@ -265,14 +266,22 @@ async def test_a_failing_look_or_alert_does_not_end_the_pass() -> None:
 async def test_it_goes_on_as_new_and_forgets_nothing() -> None:
     world = Findings(cases=(CASE,))
     async with upkeep(world, HOURLY.model_copy(update={"channels": ("command",)})) as kept:
-        run_id = (await kept.handle.describe()).run_id
-        passed = 0
-        while (await kept.env.client.get_workflow_handle(WORKFLOW_ID).describe()).run_id == run_id:
-            passed += 1
-            assert passed < HISTORY_EVENTS
-            await kept.passes(passed)
-        await kept.passes(passed + 3)
+        await kept.passes(4)
+        assert (
+            await kept.env.client.get_workflow_handle(WORKFLOW_ID).describe()
+        ).run_id != kept.handle.first_execution_run_id
         assert len(world.of(names.SEND_ALERT.name)) == 1
         last = world.of(names.FIND_MISSED_RUNS.name)[-1].watched[0].since
         before = world.of(names.FIND_MISSED_RUNS.name)[-2].watched[0].since
         assert last > before
+
+
+async def test_where_it_waits_nothing_is_behind_it_so_other_code_may_go_on() -> None:
+    async with upkeep(Findings()) as kept:
+        await kept.passes(2)
+        kinds: list[EventType.ValueType] = []
+        async with asyncio.timeout(30):
+            while kinds[-1:] != [EventType.EVENT_TYPE_TIMER_STARTED]:
+                history = await kept.env.client.get_workflow_handle(WORKFLOW_ID).fetch_history()
+                kinds = [event.event_type for event in history.events]
+        assert EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED not in kinds
