@@ -54,6 +54,14 @@ async def begun(scene: Scene, run: RunRef, trigger: Trigger | None = None, **set
     )
 
 
+async def stopped(scene: Scene, *sweeps: Handle) -> None:
+    """Cancelled while they wait: this server loses a workflow that cancels what has just ended."""
+    for sweep in sweeps:
+        await scene.waits_for("review", sweep.id)
+        await sweep.signal("cancel", "enough")
+        assert (await sweep.result()).outcome is Outcome.CANCELLED
+
+
 async def test_thirty_pushes_in_thirty_minutes_get_one_proposal_and_at_most_two_agent_runs(scene: Scene) -> None:
     gate = scene.hold_agent()
     await scene.start(timeouts=PATIENT)
@@ -82,10 +90,7 @@ async def test_another_cause_on_the_branch_gets_its_own_proposal_while_one_is_pa
     await scene.sleep(timedelta(days=7))
     other = await begun(scene, scene.github.add_run("main", jobs=[OTHER_CAUSE]))
     await scene.until_open_pulls(2)
-    await scene.cancel()
-    await other.signal("cancel", "enough")
-    assert (await other.result()).outcome is Outcome.CANCELLED
-    await scene.ends(Outcome.CANCELLED)
+    await stopped(scene, other, scene.handle)
 
 
 async def test_two_causes_take_turns_in_the_order_they_came(scene: Scene) -> None:
@@ -98,9 +103,7 @@ async def test_two_causes_take_turns_in_the_order_they_came(scene: Scene) -> Non
     assert len(scene.agent.tasks) == 1
     gate.open()
     await scene.until_open_pulls(2)
-    for sweep in (other, scene.handle):
-        await sweep.signal("cancel", "enough")
-        assert (await sweep.result()).outcome is Outcome.CANCELLED
+    await stopped(scene, other, scene.handle)
 
 
 async def test_a_newer_run_of_the_same_workflow_supersedes_one_that_waits(scene: Scene) -> None:
@@ -117,9 +120,7 @@ async def test_a_newer_run_of_the_same_workflow_supersedes_one_that_waits(scene:
     )
     gate.open()
     await scene.until_open_pulls(2)
-    for sweep in (newer, scene.handle):
-        await sweep.signal("cancel", "enough")
-        await sweep.result()
+    await stopped(scene, newer, scene.handle)
 
 
 async def test_a_humans_no_mutes_the_cause_until_its_time_is_over(scene: Scene) -> None:
@@ -132,9 +133,7 @@ async def test_a_humans_no_mutes_the_cause_until_its_time_is_over(scene: Scene) 
     assert (result.outcome, len(scene.agent.tasks)) == (Outcome.MUTED, 1)
     await scene.sleep(timedelta(days=31))
     later = await begun(scene, scene.github.add_run("main", jobs=[JOB]))
-    await scene.waits_for("review", later.id)
-    await later.signal("cancel", "enough")
-    await later.result()
+    await stopped(scene, later)
 
 
 async def test_who_asks_by_hand_is_not_held_back_by_a_no(scene: Scene) -> None:
@@ -144,9 +143,7 @@ async def test_who_asks_by_hand_is_not_held_back_by_a_no(scene: Scene) -> None:
     await scene.ends(Outcome.CLOSED)
     by_hand = Trigger(source=TriggerSource.CLI, request_id="r1")
     again = await begun(scene, scene.github.add_run("main", jobs=[JOB]), by_hand)
-    await scene.waits_for("review", again.id)
-    await again.signal("cancel", "enough")
-    await again.result()
+    await stopped(scene, again)
 
 
 @pytest.mark.parametrize(
@@ -176,9 +173,7 @@ async def test_a_newer_run_that_comes_while_its_sweep_ends_is_not_lost(scene: Sc
     await scene.ends(Outcome.MERGED)
     scene.push("main", {"app.py": "answer = 40\n"})
     again = await begun(scene, scene.github.add_run("main", jobs=[JOB]))
-    await scene.waits_for("review", again.id)
-    await again.signal("cancel", "enough")
-    await again.result()
+    await stopped(scene, again)
 
 
 async def test_a_machine_without_a_free_place_names_what_it_waits_for_and_goes_on(scene: Scene) -> None:
@@ -191,6 +186,4 @@ async def test_a_machine_without_a_free_place_names_what_it_waits_for_and_goes_o
     assert len(scene.agent.tasks) == 1
     gate.open()
     await scene.until_open_pulls(2)
-    for sweep in (other, scene.handle):
-        await sweep.signal("cancel", "enough")
-        assert (await sweep.result()).outcome is Outcome.CANCELLED
+    await stopped(scene, other, scene.handle)
