@@ -6,14 +6,15 @@ import re
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import Client
+from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
 from adapters.loopback.core.state import HookMode
@@ -26,13 +27,13 @@ from adapters.temporal.embedded import EmbeddedTemporal, Restarts
 from adapters.temporal.state import read_address
 from sweeper import ids
 from sweeper.activities.names import TASK_QUEUE
-from sweeper.model import MergeMode, SweepInput, SweepResult, SweepSettings, Timeouts, Trigger, TriggerSource
+from sweeper.model import MergeMode, RunRef, SweepInput, SweepResult, SweepSettings, Timeouts, Trigger, TriggerSource
 from sweeper.workflows.sweep import SweepWorkflow
 from tests.crash.scenarios import People, Scenario
 from tests.support.dying_worker import Doom, Dooms, Life, Moment
 from tests.support.ledger_file import LedgerFile
 from tests.support.loopback import running_loopback
-from tests.support.red_run import RedRun, red_run
+from tests.support.red_run import RedRun, red_again, red_run
 from tests.support.service import free_port
 from tests.support.tools_on_path import LABEL, ToolsOnPath
 from tests.support.web_process import Web
@@ -50,29 +51,37 @@ def sweep_settings(heartbeat: timedelta, write: timedelta | None = None) -> Swee
         agents=("command",),
         merge_mode=MergeMode.MERGE,
         poll_interval=timedelta(seconds=3),
+        places=_SLOTS,
         checks_grace=timedelta(0),
         timeouts=Timeouts(
             heartbeat=heartbeat,
             retry_first=timedelta(milliseconds=200),
             read=timedelta(minutes=2),
             write=write or timedelta(minutes=2),
-            tries=20,
         ),
     )
 
 
 class Company:
-    """Use it as an async context. `hands`: how many sweeps may be brought to their points at once."""
+    """Use it as an async context. `sweeps`: how the web process starts them; `with_tools`: programs can be hung."""
 
     client: Client
     info: LoopbackInfo
     drive: DriveClient
     web: Web
+    _ledger: LedgerFile
 
     def __init__(
-        self, root: Path, *, with_web: bool = False, with_tools: bool = False, sandboxed: bool = False
+        self,
+        root: Path,
+        *,
+        with_web: bool = False,
+        with_tools: bool = False,
+        sandboxed: bool = False,
+        sweeps: SweepSettings | None = None,
     ) -> None:
         self.root = root
+        self._sweeps = sweeps or sweep_settings(CALM)
         self._with_web = with_web
         self._with_tools = with_tools
         self._sandboxed = sandboxed
@@ -93,13 +102,14 @@ class Company:
             hook = f"http://127.0.0.1:{(port := free_port())}/webhooks/github" if self._with_web else None
             github = running_loopback(self.root / "github", hook, SECRET if hook else None)
             self.info, self.drive = await self._stack.enter_async_context(github)
+            self._ledger = LedgerFile(self.root / "github", "octo")
             await self.begin_worker()
             if self._with_web:
                 self.web = Web(
                     port=port,
                     temporal=self._temporal.address,
                     secret=SECRET,
-                    sweeps=sweep_settings(CALM),
+                    sweeps=self._sweeps,
                     github=self.info,
                     state_dir=self.life.state_dir,
                 )
@@ -143,6 +153,11 @@ class Company:
     async def _begin(self, name: str, begin: Callable[[], BaseProcess]) -> None:
         self._processes[name] = await asyncio.to_thread(begin)
 
+    async def all_up(self) -> None:
+        """Whatever was killed and has no successor yet gets one."""
+        if "worker" not in self._processes:
+            await self.begin_worker()
+
     def kill_worker(self) -> None:
         """kill -9."""
         self._kill("worker")
@@ -170,9 +185,13 @@ class Company:
             await asyncio.sleep(LOOK_EVERY)
 
     async def spoil(self, *rules: FaultRule) -> None:
-        """GitHub's faults, added to those there are."""
-        self._rules += rules
+        """GitHub's faults, added to those there are; one that has struck is not armed again."""
+        self._rules = [rule for rule in self._rules if not self._has_struck(rule)] + list(rules)
         await self.drive.faults(*self._rules)
+
+    def _has_struck(self, rule: FaultRule) -> bool:
+        struck = [call for call in self._ledger.look() if call.fault == rule.kind and re.search(rule.path, call.path)]
+        return len(struck) >= rule.times
 
     async def let_go(self) -> None:
         """No more faults; what was held, on GitHub or in a program, goes on."""
@@ -202,13 +221,14 @@ class Company:
 
 @dataclass(frozen=True)
 class Trial:
-    """One sweep of a company."""
+    """One sweep of a company, and `others` of its repository."""
 
     company: Company
     name: str
     red: RedRun
     sweep_id: str
     ledger: LedgerFile
+    others: list[str] = field(default_factory=list)
 
     @property
     def key(self) -> str:
@@ -216,26 +236,54 @@ class Trial:
         return str(self.red.ref.repository_id)
 
     def doom(self, activity: str, moment: Moment) -> None:
-        """What is to happen to it."""
+        """What is to happen to it, or to another sweep of its repository."""
         doom = Doom(name=self.name, activity=activity, moment=moment)
         self.company.dooms.tell(doom, self.sweep_id, f"target-{self.key}")
 
-    async def start(self, scenario: Scenario, settings: SweepSettings) -> None:
-        """The trigger."""
-        await self.company.client.start_workflow(
-            SweepWorkflow.run,
-            SweepInput(
-                run=self.red.ref,
-                trigger=Trigger(source=TriggerSource.WORKFLOW_RUN),
-                settings=settings.model_copy(update=dict(scenario.settings)),
-            ),
-            id=self.sweep_id,
-            task_queue=TASK_QUEUE,
+    async def start(self, scenario: Scenario, settings: SweepSettings, *, by_webhook: bool = False) -> None:
+        """The trigger, unless a webhook is that, and GitHub's own part in the story."""
+        here = {"path": f"^/repos/octo/{self.name}/pulls$"}
+        await self.company.spoil(*(FaultRule.model_validate({**here, **fault}) for fault in scenario.faults))
+        timeouts = settings.timeouts.model_copy(update={"tries": scenario.tries})
+        settings = settings.model_copy(update={"timeouts": timeouts, **scenario.settings})
+        if not by_webhook:
+            await self._start(self.red.ref, self.sweep_id, settings)
+
+    async def _start(self, run: RunRef, sweep_id: str, settings: SweepSettings) -> None:
+        trigger = Trigger(source=TriggerSource.WORKFLOW_RUN)
+        await _until_heard(
+            lambda: self.company.client.start_workflow(
+                SweepWorkflow.run,
+                SweepInput(run=run, trigger=trigger, settings=settings),
+                id=sweep_id,
+                task_queue=TASK_QUEUE,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            )
         )
+
+    async def fails_again(self, failing: str) -> str:
+        """Another run fails; its sweep is started here, or by its webhook if that is quicker."""
+        again = await red_again(self.company.drive, self.red, failing)
+        other = ids.sweep_id(again.ref, self.company.info.url)
+        self.others.append(other)
+        self.company.dooms.like(self.sweep_id, other)
+        await self._start(again.ref, other, sweep_settings(QUICK))
+        return other
+
+    async def ends(self, sweep_id: str) -> None:
+        """Wait for another one's end."""
+        await self._result_of(sweep_id)
 
     def people(self) -> People:
         """Those who act on it from outside."""
-        return People(self.company.drive, self.ledger, self.red.ref.repository, self.cancel)
+        return People(
+            drive=self.company.drive,
+            ledger=self.ledger,
+            repository=self.red.ref.repository,
+            cancel=self.cancel,
+            fails_again=self.fails_again,
+            ends=self.ends,
+        )
 
     async def repository(self) -> RepoSeen:
         """As GitHub has it now."""
@@ -244,19 +292,20 @@ class Trial:
 
     async def cancel(self) -> None:
         """The operator's word, said again until Temporal takes it."""
-        await _until_heard(lambda: self.handle.signal("cancel", "the operator said so"))
+        await _until_heard(
+            lambda: self.company.client.get_workflow_handle(self.sweep_id).signal("cancel", "the operator said so")
+        )
 
     async def result(self) -> SweepResult:
         """How it ended; a Temporal that is away for a while is waited for."""
+        return await self._result_of(self.sweep_id)
+
+    async def _result_of(self, sweep_id: str) -> SweepResult:
+        handle = self.company.client.get_workflow_handle_for(SweepWorkflow.run, sweep_id)
         while True:
             with suppress(RPCError):
-                return await self.handle.result()
+                return await handle.result()
             await asyncio.sleep(LOOK_EVERY)
-
-    @property
-    def handle(self) -> WorkflowHandle[SweepWorkflow, SweepResult]:
-        """The sweep."""
-        return self.company.client.get_workflow_handle_for(SweepWorkflow.run, self.sweep_id)
 
     @property
     def processes(self) -> str:
@@ -265,7 +314,7 @@ class Trial:
         return rf"{place}/(trees|mirrors)/{self.key}\b"
 
 
-async def _until_heard(say: Callable[[], Awaitable[None]]) -> None:
+async def _until_heard(say: Callable[[], Awaitable[object]]) -> None:
     while True:
         with suppress(RPCError):
             await say()

@@ -52,8 +52,8 @@ class Disturbed:
     async def begin(self, *, by_webhook: bool = False) -> None:
         """Start the sweep, unless a webhook does, and its people."""
         story = scenario(self.row.scenario)
-        if not by_webhook:
-            await self.trial.start(story, sweep_settings(QUICK if self._place.dies else CALM))
+        settings = sweep_settings(QUICK if self._place.dies else CALM)
+        await self.trial.start(story, settings, by_webhook=by_webhook)
         await self._people.enter_async_context(played(self.trial, story))
 
     async def stand(self) -> None:

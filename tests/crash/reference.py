@@ -56,9 +56,9 @@ async def _reference(company: Company, scenario: Scenario) -> Reference:
     async with played(trial, scenario):
         result = await trial.result()
     seen = await look_at(trial, result)
-    if seen.outcome is not scenario.outcome or seen.left_over:
+    if seen.outcome is not scenario.outcome or bool(seen.left_over) is not scenario.keeps:
         raise AssertionError(f"undisturbed, {scenario.name} ended as {seen}")
-    mine = (trial.sweep_id, f"target-{trial.key}-")
+    mine = (trial.sweep_id, *trial.others, f"target-{trial.key}-")
     spans = [span for span in read_spans(company.life.spans) if span.workflow.startswith(mine)]
     calls = trial.ledger.look()
     return Reference(
@@ -89,7 +89,7 @@ def _holds(spans: Sequence[Span], calls: Sequence[LedgerCall], programs: Sequenc
     for span in spans:
         if span.activity in found:
             continue
-        asked = [call for call in calls if span.begun <= call.time <= span.ended]
+        asked = [call for call in calls if span.begun <= call.time <= span.ended and _is_addressed(call)]
         writing = [call for call in asked if call.effect]
         run = [call.name for call in programs if span.begun <= call.time <= span.ended]
         if asked:
@@ -100,10 +100,15 @@ def _holds(spans: Sequence[Span], calls: Sequence[LedgerCall], programs: Sequenc
     return found
 
 
+def _is_addressed(call: LedgerCall) -> bool:
+    """A call whose address does not name its repository cannot be spoilt for one sweep alone."""
+    return ANY_TRIAL in _anywhere(call.path)
+
+
 def _writes(calls: Sequence[LedgerCall]) -> dict[str, Hold]:
     found: dict[str, Hold] = {}
     for call in calls:
-        if call.effect and call.effect not in found:
+        if call.effect and call.effect not in found and _is_addressed(call):
             found[call.effect] = _hold(call, calls)
     return found
 

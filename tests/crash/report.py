@@ -9,7 +9,7 @@ from sweeper.model import Strict
 from tests.crash.rows import Killed, Point, Row, Table
 from tests.crash.runner import Verdict
 
-OK, BAD, NONE = "ok", "**FAILED**", "–"
+OK, BAD, NONE = "ok", "**FAILED**", "-"
 
 
 class Report(Strict):

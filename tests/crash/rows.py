@@ -60,10 +60,23 @@ LASTING = ("405", "422", "403_resource")
 """Refusals that no second try can change: the sweep has to end well, not to go on."""
 
 
+NO_SWEEP = (
+    names.LIST_REPOSITORIES,
+    names.FIND_MISSED_RUNS,
+    names.SURVEY_GITHUB,
+    names.SURVEY_HOST,
+    names.JUDGE_REMAINS,
+    names.START_AGAIN,
+    names.FIND_STUCK,
+    names.SEND_ALERT,
+)
+"""Upkeep's own activities: they belong to no sweep, and what a kill cuts short its next pass does again."""
+
+
 def unreached(references: Sequence[Reference]) -> list[str]:
-    """Activities that no story reaches."""
+    """Activities of sweeps and targets that no story reaches."""
     reached = {activity for reference in references for activity in reference.activities}
-    return [act.name for act in names.ALL if act.name not in reached]
+    return [act.name for act in names.ALL if act not in NO_SWEEP and act.name not in reached]
 
 
 def all_rows(references: Sequence[Reference]) -> list[Row]:

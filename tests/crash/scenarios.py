@@ -1,13 +1,14 @@
 """The stories a sweep is disturbed in: what people do, and how it ends. Together they reach every activity."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from adapters.loopback.drive.requests import NewPush, NewReview, PullAct
 from adapters.loopback.drive_client import DriveClient
 from sweeper.model import Outcome
 from tests.support.ledger_file import LedgerFile
-from tests.support.red_run import MAINTAINER
+from tests.support.red_run import MAINTAINER, STEPS
 
 FIRST_PULL = 1
 
@@ -20,6 +21,10 @@ class People:
     ledger: LedgerFile
     repository: str
     cancel: Callable[[], Awaitable[None]]
+    fails_again: Callable[[str], Awaitable[str]]
+    """CI fails once more, at that step; the answer is the id of the new run's sweep."""
+    ends: Callable[[str], Awaitable[None]]
+    """Wait for that sweep's end."""
 
     async def reviews(self, state: str, body: str = "") -> None:
         """The maintainer's word on the proposal."""
@@ -31,9 +36,9 @@ class People:
         files: dict[str, str | None] = {"other.txt": "unrelated\n"}
         await self.drive.push(NewPush(repo=self.repository, branch="main", files=files, user=MAINTAINER))
 
-    async def closes(self) -> None:
+    async def closes(self, pull: int = FIRST_PULL) -> None:
         """The maintainer does not want the proposal."""
-        await self.drive.close_pull(PullAct(repo=self.repository, pr=FIRST_PULL, user=MAINTAINER))
+        await self.drive.close_pull(PullAct(repo=self.repository, pr=pull, user=MAINTAINER))
 
 
 async def _approve(people: People) -> None:
@@ -64,15 +69,54 @@ async def _close(people: People) -> None:
     await people.closes()
 
 
+async def _give_up(people: People) -> None:
+    await people.ledger.has("reviewers.request")
+    await people.reviews("CHANGES_REQUESTED", "say please")
+
+
+async def _watch(people: People) -> None:
+    """Nobody does anything."""
+
+
+async def _fail_again(people: People) -> None:
+    await people.ledger.has("pull.create")
+    await people.ends(await people.fails_again(STEPS[0]))
+    await people.reviews("APPROVED")
+
+
+async def _queue(people: People) -> None:
+    """Another cause on the same branch: it has to wait for its turn, which comes when the first is proposed."""
+    await people.ledger.has("check.create")
+    other = await people.fails_again(STEPS[1])
+    await people.ledger.has("pull.create", times=2)
+    await people.closes(FIRST_PULL + 1)
+    await people.ends(other)
+    await people.reviews("APPROVED")
+
+
 @dataclass(frozen=True)
 class Scenario:
-    """A story. `settings`: what the sweep is started with beyond the usual."""
+    """A story. `settings` and `tries` of each activity: what the sweep is started with beyond the usual; `faults`: of
+    GitHub's list of pull requests; `keeps`: its branch and its proposal are to stay.
+    """
 
     name: str
     outcome: Outcome
-    play: Callable[[People], Awaitable[None]]
+    play: Callable[[People], Coroutine[Any, Any, None]]
     settings: Mapping[str, object] = field(default_factory=dict)
+    tries: int = 20
+    faults: tuple[Mapping[str, object], ...] = ()
+    keeps: bool = False
 
+
+_LOSE_THE_ANSWER = (
+    {"method": "POST", "kind": "502", "when": "after"},
+    {"method": "GET", "kind": "503", "nth": 2},
+)
+"""The pull request is made, its answer is lost, and it cannot be looked for until the tries are used up."""
+
+_TAKE_LONG = ({"method": "POST", "kind": "slow", "seconds": 23},)
+"""Longer than a target waits before it looks whether the one who is in still lives."""
 
 SCENARIOS = (
     Scenario("merged", Outcome.MERGED, _approve),
@@ -80,6 +124,10 @@ SCENARIOS = (
     Scenario("rebased", Outcome.MERGED, _move_the_target),
     Scenario("cancelled", Outcome.CANCELLED, _cancel),
     Scenario("closed", Outcome.CLOSED, _close),
+    Scenario("escalated", Outcome.ESCALATED, _give_up, {"max_attempts": 1, "reviewers": (MAINTAINER,)}, keeps=True),
+    Scenario("lost", Outcome.ESCALATED, _watch, tries=2, faults=_LOSE_THE_ANSWER),
+    Scenario("joined", Outcome.MERGED, _fail_again),
+    Scenario("queued", Outcome.MERGED, _queue, faults=_TAKE_LONG),
 )
 """An activity is disturbed in the first story that reaches it."""
 

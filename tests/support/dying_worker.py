@@ -148,6 +148,11 @@ class Dooms:
         for workflow in workflows:
             (self._place / f"{workflow}.doom").write_text(doom.model_dump_json())
 
+    def like(self, workflow: str, other: str) -> None:
+        """What holds for one holds for the other, too."""
+        if (doom := self.of(workflow)) is not None:
+            self.tell(doom, other)
+
     def of(self, workflow_id: str) -> Doom | None:
         """What is to happen to that workflow's activities."""
         key = re.sub(r"^(target-\d+)-.*$", r"\1", re.sub(r"-a\d+$", "", workflow_id))

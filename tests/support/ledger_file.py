@@ -16,7 +16,7 @@ class LedgerFile:
 
     def __init__(self, directory: Path, repository: str) -> None:
         self._file = directory / "ledger.jsonl"
-        self._address = re.compile(rf"/{re.escape(repository)}(?:[./]|$)")
+        self._address = re.compile(rf"/{re.escape(repository)}(?:[./# ]|$)")
         self._read = self._file.stat().st_size if self._file.exists() else 0
         self.calls: list[LedgerCall] = []
 
@@ -32,7 +32,7 @@ class LedgerFile:
         return self.calls
 
     def _take(self, call: LedgerCall) -> None:
-        if self._address.search(call.path):
+        if self._address.search(call.path) or self._address.search(f"/{call.key or ''}"):
             self.calls.append(call)
 
     def effects(self) -> Counter[str]:

@@ -9,6 +9,8 @@ from adapters.loopback.drive_client import DriveClient
 from sweeper.model import RunRef
 
 MAINTAINER = "ada"
+STEPS = ("Look", "Look again")
+"""What can fail."""
 AGENT = "sed -i s/bad/good/ file.txt; if grep -q 'say please' \"$SWEEPER_TASK\"; then echo please >> file.txt; fi"
 """Mends what fails, and does what a reviewer asks for."""
 _PATH = ".github/workflows/ci.yml"
@@ -20,6 +22,8 @@ jobs:
     runs-on: ubuntu-latest
     steps:
       - name: Look
+        run: grep -q good file.txt
+      - name: Look again
         run: grep -q good file.txt
 """
 
@@ -37,10 +41,26 @@ async def red_run(drive: DriveClient, repository: str, more: Mapping[str, str] |
     files = {"file.txt": "bad\n", _PATH: _WORKFLOW, **(more or {})}
     made = await drive.repo(NewRepo(name=repository, files=files))
     await drive.user(NewUser(login=MAINTAINER, permission=Permission.WRITE))
-    step = NewStep(name="Look", conclusion="failure")
+    return await _fails(drive, RunRef(repository=repository, repository_id=made.id, run_id=0))
+
+
+async def red_again(drive: DriveClient, former: RedRun, failing: str = STEPS[0]) -> RedRun:
+    """Another run fails; at the same step it is for the same cause."""
+    return await _fails(drive, former.ref, failing)
+
+
+async def _fails(drive: DriveClient, where: RunRef, failing: str = STEPS[0]) -> RedRun:
+    step = NewStep(name=failing, conclusion="failure")
     job = NewJob(name="check", conclusion="failure", steps=[step], log="##[error]Process completed with exit code 1.\n")
     run = await drive.run(
-        NewRun(repo=repository, branch="main", workflow_path=_PATH, event="push", conclusion="failure", jobs=[job])
+        NewRun(
+            repo=where.repository,
+            branch="main",
+            workflow_path=_PATH,
+            event="push",
+            conclusion="failure",
+            jobs=[job],
+        )
     )
-    ref = RunRef(repository=repository, repository_id=made.id, run_id=run.run_id, run_attempt=run.attempt)
+    ref = where.model_copy(update={"run_id": run.run_id, "run_attempt": run.attempt})
     return RedRun(ref, run.deliveries[-1])

@@ -19,7 +19,8 @@ echo "$EPOCHREALTIME {name} $* $PWD" 2>/dev/null >>"$here/log"
 for hang in "$here"/{name}.hang.*; do
   [ -e "$hang" ] || continue
   key="${{hang##*.hang.}}"
-  case "$* $PWD $(cat {label} 2>/dev/null)" in *"/$key"[./]*) bash -c 'while [ -e "$0" ]; do sleep 0.05; done' "$hang" ;; esac
+  whose="$* $PWD $(cat {label} 2>/dev/null)"
+  case "$whose" in *"/$key"[./]*) bash -c 'while [ -e "$0" ]; do sleep 0.05; done' "$hang" ;; esac
 done
 exec {real} "$@"
 """
