@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench lock fmt install install-dev clean
+.PHONY: demo test check bench crash-matrix chaos lock fmt install install-dev clean
 .DEFAULT_GOAL := help
 
 help:
@@ -12,6 +12,8 @@ help:
 	@echo "make test    everything CI runs"
 	@echo "make check   format, lint, types, imports, unit tests (under 30 s)"
 	@echo "make bench   speed, as ratios within one run"
+	@echo "make crash-matrix   everything killed everywhere, every fault; goes on where it was cut short"
+	@echo "make chaos N=10 SEED=1   random schedules of kills, faults and webhook troubles"
 	@echo "make fmt     format the code"
 	@echo "make lock    write constraints.txt anew"
 
@@ -47,6 +49,12 @@ test: check
 
 bench: install-dev
 	@$(BIN)/python -m tests.bench
+
+crash-matrix: install-dev
+	@$(BIN)/python -m tests.crash.matrix $(ROWS)
+
+chaos: install-dev
+	@$(BIN)/python -m tests.crash.chaos $(or $(N),10) $(or $(SEED),1)
 
 lock: install-dev
 	$(BIN)/pip-compile --quiet --upgrade --extra dev --strip-extras --no-header --annotation-style=line \
