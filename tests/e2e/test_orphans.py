@@ -12,7 +12,7 @@ from sweeper.model import CheckReport, Outcome
 from tests.support.household import AT_ONCE, Case, Household, household, until
 from tests.support.red_run import MAINTAINER
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 ONCE_EACH = {"branch.push": 1, "pull.create": 1}
 UNDONE = {**ONCE_EACH, "comment.create": 1, "pull.close": 1, "branch.delete": 1}

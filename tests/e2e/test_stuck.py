@@ -29,7 +29,7 @@ from tests.support.household import AT_ONCE, Household, household, until
 from tests.support.red_run import MAINTAINER
 from tests.support.temporal import dev_server
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 NOWHERE = "a-queue-that-nobody-polls"
 

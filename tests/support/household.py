@@ -36,7 +36,7 @@ from tests.support.loopback import running_loopback
 from tests.support.red_run import AGENT, red_run
 
 LOOK_EVERY = 0.05
-PATIENCE = 90.0
+PATIENCE = 150.0
 AT_ONCE = UpkeepSettings(interval=timedelta(hours=1), grace=timedelta(0))
 """A pass when it is rung, and what looks like an orphan is one."""
 
@@ -215,7 +215,10 @@ class Case:
             found[:] = [await self.record()]
             return told(found[0])
 
-        await until(shows, f"{self.sweep}, last seen as {found}")
+        try:
+            await until(shows, self.sweep)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; it was last seen as {found}") from None
         return found[0]
 
     async def parked(self) -> SweepRecord:
