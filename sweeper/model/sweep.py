@@ -77,7 +77,8 @@ class Timeouts(Wire):
     """Bounds of activities and waits. They are input, so a running sweep keeps its own and tests can be quick.
 
     `tries` bounds retries by count, not by time: an hour without any worker must not use them up. `host_queue` is how
-    long a busy host may take to begin before another one is asked for.
+    long a busy host may take to begin before it is asked whether it still lives; then it is waited for, in total that
+    long.
     """
 
     read: timedelta = timedelta(seconds=30)
@@ -89,6 +90,7 @@ class Timeouts(Wire):
     retry_first: timedelta = timedelta(seconds=1)
     tries: int = 60
     host_queue: timedelta = timedelta(hours=1)
+    busy_host_total: timedelta = timedelta(days=1)
     rate_limit_total: timedelta = timedelta(hours=6)
     credentials_total: timedelta = timedelta(hours=24)
     history_events: int = 1000

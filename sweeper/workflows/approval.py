@@ -8,20 +8,21 @@ from sweeper.errors import MergeRefused
 from sweeper.model import Outcome, Step, VerdictKind, World
 from sweeper.policy.freshness import REVERIFIABLE, freshness
 from sweeper.policy.next_step import Act, Decision
-from sweeper.workflows.calls import Calls, is_a, sentence_of
+from sweeper.workflows.calls import is_a, sentence_of
 from sweeper.workflows.lookout import Lookout
-from sweeper.workflows.progress import Progress, known
-from sweeper.workflows.proof import Proof
+from sweeper.workflows.parts import Parts
+from sweeper.workflows.progress import known
 
 
 class Approval:
     """revalidate -> merge or hand over. What does not hold any more becomes a wait or an ending, never a merge."""
 
-    def __init__(self, progress: Progress, calls: Calls, lookout: Lookout, proof: Proof) -> None:
-        self._progress = progress
-        self._calls = calls
+    def __init__(self, parts: Parts, lookout: Lookout) -> None:
+        self._progress = parts.progress
+        self._calls = parts.calls
+        self._bell = parts.bell
+        self._proof = parts.proof
         self._lookout = lookout
-        self._proof = proof
 
     async def act(self, seen: World) -> Decision:
         """Prove again what has gone stale, look once more, then merge exactly what was seen, or hand it over."""
@@ -47,7 +48,10 @@ class Approval:
             return Decision(act=Act.WAIT, reason=f"fresh evidence ({', '.join(stale)})")
         if not stale or seen.target_head is None:
             return None
-        verdict = await self._proof.on_target(known(state.attempts[-1].patch), seen.target_head)
+        proof = self._proof.on_target(known(state.attempts[-1].patch), seen.target_head)
+        verdict = await self._lookout.unless_ended(proof, self._bell)
+        if isinstance(verdict, Decision):
+            return verdict
         if verdict.kind is VerdictKind.FIXED:
             return None
         reason = f"no longer proved on the target as it is now: {verdict.reason}"

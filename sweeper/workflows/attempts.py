@@ -10,6 +10,7 @@ from sweeper.model import AttemptResult, FixOutcome, FixReport, Review, Step, Sw
 from sweeper.model.proposal import ReviewComment
 from sweeper.policy.limits import DIFF_TOO_LARGE
 from sweeper.workflows.attempt import AttemptInput, AttemptWorkflow
+from sweeper.workflows.calls import was_cancelled
 from sweeper.workflows.progress import Progress, known
 from sweeper.workflows.waits import Bell
 
@@ -72,8 +73,8 @@ class Attempts:
                 id=f"{sweep_id}-a{n}",
                 cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
             )
-        except (ChildWorkflowError, asyncio.CancelledError):
-            if self._bell.stopped:
+        except (ChildWorkflowError, asyncio.CancelledError) as error:
+            if self._bell.stopped or was_cancelled(error):
                 self._remember(_cut_short(request))
             raise
         self._remember(result)

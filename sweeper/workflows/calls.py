@@ -1,11 +1,19 @@
 """Calling activities from a workflow: bounds, retries by error class, rate limits as named waits."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError, TimeoutError, TimeoutType
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    CancelledError,
+    ChildWorkflowError,
+    TimeoutError,
+    TimeoutType,
+)
 
 from sweeper.activities import names, requests
 from sweeper.activities.names import Activity, In, Out, Timing
@@ -28,6 +36,13 @@ def cause_of(error: BaseException) -> ApplicationError | None:
     while isinstance(error, ActivityError | ChildWorkflowError) and error.cause is not None:
         error = error.cause
     return error if isinstance(error, ApplicationError) else None
+
+
+def was_cancelled(error: BaseException) -> bool:
+    """Whether it ended because we asked for that."""
+    while isinstance(error, ActivityError | ChildWorkflowError) and error.cause is not None:
+        error = error.cause
+    return isinstance(error, CancelledError | asyncio.CancelledError)
 
 
 def is_a(error: BaseException, family: type[SweeperError]) -> bool:
@@ -62,6 +77,7 @@ class Calls:
         CancelledError when the sweep was stopped. The answer of a write is given even then, so that it is recorded.
         """
         give_up_at = workflow.now() + self._timeouts.rate_limit_total
+        busy_until = workflow.now() + self._timeouts.busy_host_total
         refused, refused_until = 0, workflow.now() + self._timeouts.credentials_total
         while True:
             self._bell.raise_if_stopped()
@@ -73,7 +89,7 @@ class Calls:
                 elif is_a(error, AuthBroken):
                     refused += 1
                     await self._credentials_mended(refused, refused_until, error)
-                elif _nobody_took_it(error):
+                elif _nobody_took_it(error) and workflow.now() < busy_until:
                     await self._same_host_or_lost(error)
                 else:
                     raise

@@ -29,6 +29,7 @@ class Compensation:
     async def run(self, ending: Ending) -> tuple[str, ...]:
         """What is left over; empty if the world is as it should be."""
         self._progress.is_ending = True
+        is_open_unheard = self._progress.is_unanswered(names.OPEN_PROPOSAL.name)
         self._progress.enter(Step.COMPENSATE)
         left_over: list[str] = []
         # The target goes first: no newer run may be left to a sweep that is about to end.
@@ -36,7 +37,8 @@ class Compensation:
             await self._turns.over(said_no=ending.said_no)
         except FAILURES as error:
             left_over.append(f"its place at the target: {sentence_of(error)}")
-        await self._find_unanswered_proposal(left_over)
+        if is_open_unheard:
+            await self._find_proposal(left_over)
         for undo in undo_plan(ending, self._progress.state):
             try:
                 self._progress.done(await self._undo(undo, ending))
@@ -49,10 +51,8 @@ class Compensation:
                 left_over.append(f"worktrees on host {self._calls.host}: {sentence_of(error)}")
         return tuple(left_over)
 
-    async def _find_unanswered_proposal(self, left_over: list[str]) -> None:
+    async def _find_proposal(self, left_over: list[str]) -> None:
         """Stopped while a pull request was being opened: whether it is there, GitHub has to say."""
-        if self._progress.state.proposal is not None or not self._progress.is_unanswered(names.OPEN_PROPOSAL.name):
-            return
         request = requests.FindPullRequest(run=self._run, branch=self._progress.branch)
         try:
             found = await self._calls.do(names.FIND_PULL, request)

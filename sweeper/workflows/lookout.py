@@ -1,5 +1,11 @@
 """Looking at the proposal's world and saying what it means. Every turn of the wait begins here."""
 
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, TypeVar
+
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, TimeoutError
 
@@ -10,6 +16,9 @@ from sweeper.policy.next_step import Act, Decision, Watch, decide
 from sweeper.policy.review import without_words
 from sweeper.workflows.calls import Calls, is_a, sentence_of
 from sweeper.workflows.progress import Progress, known
+from sweeper.workflows.waits import Bell
+
+T = TypeVar("T")
 
 _PASSING = (Transient, OutcomeUnknown, OutOfReach, RateLimited, AuthBroken)
 
@@ -33,6 +42,28 @@ class Lookout:
         self._progress.note(reviews=without_words(world.reviews))
         return decide(self._watch(), world, workflow.now()), world
 
+    async def unless_ended(self, work: Coroutine[Any, Any, T], bell: Bell) -> T | Decision:
+        """The work's result; or the decision that ended the story meanwhile, by a ring or a poll, and the work with it.
+
+        Closing a proposal has to reach a sandbox that works on it at once, not when it is done.
+        """
+        task = asyncio.create_task(work)
+        try:
+            while not task.done():
+                bell.rung = False
+                await _first_of(task, bell, self._settings.poll_interval)
+                bell.raise_if_stopped()
+                if task.done():
+                    break
+                decision, _ = await self.look()
+                if decision.act is Act.END and not task.done():
+                    return decision
+            return await task
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
     def _away(self, error: ActivityError) -> Decision:
         if workflow.now() >= known(self._progress.state.expires_at):
             reason = f"GitHub did not answer until the proposal's time was over: {sentence_of(error)}"
@@ -50,6 +81,11 @@ class Lookout:
             mode=self._settings.merge_mode,
             checks_grace=self._settings.checks_grace,
         )
+
+
+async def _first_of(task: asyncio.Task[Any], bell: Bell, longest: timedelta) -> None:
+    with suppress(TimeoutError):
+        await workflow.wait_condition(lambda: task.done() or bell.rung or bell.stopped, timeout=longest)
 
 
 def _passes(error: ActivityError) -> bool:

@@ -40,7 +40,7 @@ class ProposalLife:
         self._attempts = parts.attempts
         self._proof = parts.proof
         self._lookout = Lookout(parts.sweep, parts.progress, parts.calls)
-        self._approval = Approval(parts.progress, parts.calls, self._lookout, parts.proof)
+        self._approval = Approval(parts, self._lookout)
 
     async def propose(self, attempt: AttemptResult) -> None:
         """Push our branch and open the pull request; then others may have their turn at the target."""
@@ -107,8 +107,10 @@ class ProposalLife:
         if ending := await self._turns.take_place(await self._proof.host()):
             return ending
         self._progress.note(handled_reviews=(*self._progress.state.handled_reviews, review.id))
-        attempt = await self._attempts.again(review)
+        attempt = await self._lookout.unless_ended(self._attempts.again(review), self._bell)
         await self._turns.free_place()
+        if isinstance(attempt, Decision):
+            return None  # the next look finds the same and ends the story
         if attempt is None:
             reason = f"{review.user} requested changes and no attempt is left"
             return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)

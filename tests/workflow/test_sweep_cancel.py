@@ -6,8 +6,8 @@ import pytest
 from temporalio import activity
 from temporalio.api.enums.v1 import EventType
 
-from sweeper.model import EffectState, Outcome
-from tests.support.scene import BusyAgent, Scene, effects
+from sweeper.model import EffectState, FixOutcome, Outcome, ReviewState, Step
+from tests.support.scene import FIXES, FIXES_MORE, BusyAgent, Scene, effects
 
 pytestmark = pytest.mark.slow
 
@@ -17,9 +17,41 @@ async def test_cancel_while_the_agent_works_ends_it_and_leaves_nothing(scene: Sc
     await scene.start()
     await asyncio.wait_for(agent.started.wait(), 20)
     await scene.cancel("not wanted")
-    assert (await scene.ends(Outcome.CANCELLED)).reason == "not wanted"
+    result = await scene.ends(Outcome.CANCELLED)
+    assert result.reason == "not wanted"
     assert agent.stopped.is_set()
     assert scene.github.pulls == {}
+    assert [attempt.fix.outcome for attempt in result.state.attempts] == [FixOutcome.CANCELLED], "it is spent"
+
+
+async def test_closing_the_proposal_reaches_the_agent_that_works_on_it(scene: Scene) -> None:
+    await scene.start_and_wait()
+    scene.agents["scripted"] = agent = BusyAgent()
+    scene.review(ReviewState.CHANGES_REQUESTED)
+    await scene.ring()
+    await asyncio.wait_for(agent.started.wait(), 20)
+    scene.github.close_by(scene.pull.number, "ann")
+    await scene.ring()
+    result = await scene.ends(Outcome.CLOSED)
+    assert agent.stopped.is_set()
+    assert [attempt.fix.outcome for attempt in result.state.attempts] == [FixOutcome.EDITED, FixOutcome.CANCELLED]
+
+
+async def test_a_ring_without_an_ending_disturbs_no_agent(scene: Scene) -> None:
+    scene.agent_does(FIXES, FIXES_MORE)
+    await scene.start_and_wait()
+    gate = scene.hold_agent()
+    scene.review(ReviewState.CHANGES_REQUESTED)
+    await scene.ring()
+    await gate.reached()
+    await scene.ring()
+    await scene.until_history_has(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED)
+    gate.open()
+    told = await scene.until(lambda told: told.budget.attempts_remaining == 1 and told.waiting_for is not None)
+    assert told.current_step is Step.AWAIT_REVIEW
+    assert len(scene.agent.tasks) == 2
+    await scene.cancel()
+    await scene.ends(Outcome.CANCELLED)
 
 
 async def test_cancel_while_waiting_closes_the_proposal(scene: Scene) -> None:

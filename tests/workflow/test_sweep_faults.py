@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sweeper.errors import OutcomeUnknown, Permanent, RateLimited, Transient
+from sweeper.errors import AuthBroken, OutcomeUnknown, Permanent, RateLimited, Transient
 from sweeper.model import EffectState, Outcome, ReviewState, Step
-from tests.support.scene import Scene, effects
+from tests.support.scene import SETTINGS, Scene, effects
 
 pytestmark = pytest.mark.slow
 
@@ -93,3 +93,40 @@ async def test_what_cannot_be_undone_is_named(scene: Scene) -> None:
         f"stop; left over: delete_branch of {scene.branch}: The rule forbids it; delete the branch yourself."
     )
     assert scene.pull.state == "closed"
+
+
+async def test_refused_credentials_are_waited_for_by_name_until_they_work(scene: Scene) -> None:
+    scene.github.fail_next("read_run", AuthBroken("Give the app new credentials."), times=3)
+    await scene.start()
+    told = await scene.waits_for("GitHub to accept our credentials")
+    assert told.waiting_for is not None
+    assert told.waiting_for.until <= told.waiting_for.since + SETTINGS.timeouts.credentials_total
+    await scene.sleep(timedelta(minutes=1))
+    await scene.ring()
+    await scene.sleep(timedelta(minutes=30))
+    await scene.waits_for("review")
+    await scene.cancel()
+    await scene.ends(Outcome.CANCELLED)
+
+
+async def test_credentials_that_never_work_again_end_the_wait_with_a_sentence(scene: Scene) -> None:
+    scene.github.fail_next("read_run", AuthBroken("Give the app new credentials."), times=500)
+    await scene.start()
+    result = await scene.ends(Outcome.ESCALATED)
+    assert result.reason == "Give the app new credentials."
+
+
+async def test_a_pull_request_that_opened_unheard_is_closed_with_a_sentence_when_its_sweep_is_stopped(
+    scene: Scene,
+) -> None:
+    scene.github.fail_next("open_pull", Permanent("The answer makes no sense; look at the log."), when="after")
+    await scene.start()
+    result = await scene.ends(Outcome.ESCALATED)
+    assert [name for name, _ in effects(result)] == [
+        "branch.push",
+        "comment.create",
+        "label.add",
+        "pull.close",
+        "branch.delete",
+    ]
+    assert scene.pull.labels == ["sweeper:needs-human"]
