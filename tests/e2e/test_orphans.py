@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.loopback.drive.requests import NewPush, PullAct
+from adapters.loopback.drive.requests import FaultRule, NewPush, PullAct
 from sweeper.model import CheckReport, Outcome
 from tests.support.household import AT_ONCE, Case, Household, household, until
 from tests.support.red_run import MAINTAINER
@@ -63,6 +63,23 @@ class TestWhileTheServiceRuns:
         assert await live.effects() == ONCE_EACH
         assert live.branch in (await live.seen()).branches
         assert live.sweep in await home.records()
+
+    async def test_an_undo_whose_answers_are_lost_happens_once(self, home: Household) -> None:
+        case = await parked(home, "unanswered")
+        await case.terminated()
+        place = f"/{case.run.repository}"
+        await home.drive.faults(
+            FaultRule(method="POST", path=f"{place}/issues/1/comments$", when="after", kind="reset"),
+            FaultRule(method="PATCH", path=f"{place}/pulls/1$", when="after", kind="reset"),
+            FaultRule(method="POST", path=f"{place}.git/git-receive-pack", when="after", kind="reset"),
+        )
+        await home.passes()
+        faults = [call.fault for call in (await home.drive.ledger()).calls if call.fault and place in call.path]
+        assert len(faults) == 3
+        await home.drive.faults()
+        await home.passes()
+        assert await nothing_is_left(case)
+        assert await case.effects() == UNDONE
 
     async def test_what_looks_orphaned_only_for_a_moment_is_left_alone(self, home: Household) -> None:
         case = await parked(home, "young")
