@@ -22,8 +22,6 @@ from tests.crash.scenarios import scenario
 from tests.support.dying_worker import Moment
 
 BATCH = 20
-_HANDS = 8
-"""So many sweeps of a batch are brought to their points at once."""
 _KILLED = (Table.KILLS, Table.UNDO)
 _LAGGING_READS = 2
 _SHORT = timedelta(seconds=2)
@@ -66,7 +64,6 @@ class _Batch:
         self._references = references
         self._told = told
         self._place = place
-        self._hands = asyncio.Semaphore(_HANDS)
         self._started = time.monotonic()
 
     async def run(self) -> None:
@@ -126,7 +123,7 @@ class _Batch:
         return [sweep for sweep in found if sweep is not None]
 
     async def _stand(self, company: Company, row: Row, by_webhook: bool) -> Disturbed | None:
-        async with self._hands:
+        async with company.hands:
             try:
                 async with company.hearing_nothing(by_webhook):
                     sweep = Disturbed(await company.trial(), row, self._references[row.scenario])
@@ -151,7 +148,7 @@ class _Batch:
             await asyncio.gather(*(self._spoilt(company, rows) for rows in _together(self._rows)))
 
     async def _spoilt(self, company: Company, rows: Sequence[Row]) -> None:
-        async with self._hands:
+        async with company.hands:
             why = await self._why(rows[0], self._run_spoilt(company, rows))
         if why and len(rows) > 1:
             await asyncio.gather(*(self._spoilt(company, [row]) for row in rows))

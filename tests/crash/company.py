@@ -43,6 +43,8 @@ QUICK, CALM = timedelta(seconds=3), timedelta(seconds=20)
 """Heartbeat: quick where a worker dies, calm where nobody may be taken for dead, however busy the machine is."""
 SECRET = "the webhook's secret"
 _SLOTS = 200
+_HANDS = 5
+"""So many sweeps are brought on their way at once: a workflow's first task is the slowest, and has only so long."""
 
 
 def sweep_settings(heartbeat: timedelta, write: timedelta | None = None) -> SweepSettings:
@@ -88,6 +90,7 @@ class Company:
         self._number = 0
         self._rules: list[FaultRule] = []
         self._quiet = asyncio.Lock()
+        self.hands = asyncio.Semaphore(_HANDS)
         self._temporal = EmbeddedTemporal(root / "temporal", Restarts(most=1000, first_wait=0.1, longest_wait=0.1))
         self._stack = AsyncExitStack()
         self._processes: dict[str, BaseProcess] = {}

@@ -45,9 +45,14 @@ class Reference(Strict):
 
 
 async def references(root: Path) -> tuple[Reference, ...]:
-    """All stories, side by side."""
+    """All stories, a few of them side by side."""
     async with Company(root, with_tools=True) as company, asyncio.timeout(PATIENCE):
-        return tuple(await asyncio.gather(*(_reference(company, scenario) for scenario in SCENARIOS)))
+        return tuple(await asyncio.gather(*(_in_turn(company, scenario) for scenario in SCENARIOS)))
+
+
+async def _in_turn(company: Company, scenario: Scenario) -> Reference:
+    async with company.hands:
+        return await _reference(company, scenario)
 
 
 async def _reference(company: Company, scenario: Scenario) -> Reference:

@@ -26,6 +26,7 @@ from temporalio.client import Interceptor as ClientInterceptor
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import PayloadCodec
 from temporalio.exceptions import ApplicationError
+from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.worker import (
     ActivityInboundInterceptor,
     ExecuteActivityInput,
@@ -298,7 +299,14 @@ def _live(life: Life) -> None:
 async def _work(life: Life) -> None:
     hand = _Hand(life)
     converter = replace(pydantic_data_converter, payload_codec=_Doorkeeper(hand))
-    client = await Client.connect(life.temporal, data_converter=converter, interceptors=[_Watch(hand)])
+    # What kills cause the SDK's core to say is nobody's news, and it would say it on stdout.
+    silent = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
+    client = await Client.connect(
+        life.temporal,
+        data_converter=converter,
+        interceptors=[_Watch(hand)],
+        runtime=Runtime(telemetry=TelemetryConfig(logging=silent)),
+    )
     queue = life.task_queue
     durable = Durable(TemporalSweeps(client, queue), TemporalTargets(client, queue))
     options = WorkerOptions(task_queue=queue, activities=life.activities)
