@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, TimeoutError
+from temporalio.exceptions import ActivityError
+from temporalio.exceptions import TimeoutError as ActivityTimeout
 
 from sweeper.activities import names
 from sweeper.errors import AuthBroken, OutcomeUnknown, OutOfReach, RateLimited, Transient
@@ -89,4 +90,4 @@ async def _first_of(task: asyncio.Task[Any], bell: Bell, longest: timedelta) -> 
 
 
 def _passes(error: ActivityError) -> bool:
-    return isinstance(error.cause, TimeoutError) or any(is_a(error, family) for family in _PASSING)
+    return isinstance(error.cause, ActivityTimeout) or any(is_a(error, family) for family in _PASSING)
