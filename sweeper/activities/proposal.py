@@ -8,7 +8,8 @@ from sweeper.activities import names, requests
 from sweeper.activities.checks import with_excerpts
 from sweeper.errors import Bug
 from sweeper.model import AttemptResult, Effect, Reproduction
-from sweeper.policy.rendering import HowToAnswer, answered_request, body, farewell, title
+from sweeper.policy.farewell import farewell, written
+from sweeper.policy.rendering import HowToAnswer, answered_request, body, title
 from sweeper.ports import NewPull, OpenedPull, Ports
 
 
@@ -47,7 +48,8 @@ class ProposalActivities:
     async def _body(self, request: requests.ProposeRequest) -> str:
         answer = HowToAnswer(request.expires_in, request.merges_itself)
         reproduction, attempt = await self._readable(request.reproduction, request.attempt)
-        return body(request.facts, request.diagnosis, reproduction, attempt, answer)
+        text = body(request.facts, request.diagnosis, reproduction, attempt, answer)
+        return "\n\n".join(part for part in (text, written(request.effects)) if part)
 
     async def _readable(self, reproduction: Reproduction, attempt: AttemptResult) -> tuple[Reproduction, AttemptResult]:
         before = await with_excerpts(reproduction.results, self._artifacts)
@@ -98,7 +100,8 @@ class ProposalActivities:
 
 def _text(request: requests.CommentRequest) -> str:
     if request.farewell is not None:
-        return farewell(request.farewell.outcome, request.farewell.reason, request.farewell.head)
+        said = request.farewell
+        return farewell(said.outcome, said.reason, said.head, said.effects)
     if request.answered is not None:
         return answered_request(request.answered.attempt, request.answered.reviewer)
     raise Bug("A comment without a text was asked for; please report this.")

@@ -9,6 +9,7 @@ from sweeper.model import (
     CheckPlan,
     CheckReport,
     Diagnosis,
+    Effect,
     Evidence,
     FixReport,
     JobEvidence,
@@ -152,15 +153,17 @@ class ProposeRequest(Wire):
     branch: str
     expires_in: timedelta
     merges_itself: bool
+    effects: tuple[Effect, ...] = ()
     effect_key: str
 
 
 class Farewell(Wire):
-    """What a proposal's last comment says: the outcome, why, and the head the proof was for."""
+    """What a proposal's last comment says: the outcome, why, the head the proof was for, and what was written."""
 
     outcome: Outcome
     reason: str
     head: str
+    effects: tuple[Effect, ...] = ()
 
 
 class Answered(Wire):

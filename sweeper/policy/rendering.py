@@ -15,7 +15,6 @@ from sweeper.model import (
     AttemptResult,
     CheckResult,
     Diagnosis,
-    Outcome,
     Reproduction,
     RunFacts,
     Severity,
@@ -214,23 +213,6 @@ def _fine_print(attempt: AttemptResult) -> str:
         f"Not checked: whether the change is what you want. Tests run in the judged code's own process, so a human "
         f"has the last word.{loud}"
     )
-
-
-_FAREWELL = {
-    Outcome.EXPIRED: "Closed because its time or its proof ran out; re-run the failing run to ask again.",
-    Outcome.CANCELLED: "Closed because the sweep was cancelled.",
-    Outcome.CLOSED: "Closed and cleaned up.",
-    Outcome.FLAKY: "Closed because the failing run passed on the same commit later: it looks flaky, not broken.",
-    Outcome.SUPERSEDED: "Closed because the branch has moved on.",
-    Outcome.ESCALATED: "Closed because this goes no further by itself; a human has to take it from here.",
-    Outcome.LEFT_TO_HUMAN: "Somebody pushed to this branch, so it is yours now. The proof above is for {head} only.",
-}
-
-
-def farewell(outcome: Outcome, reason: str, head: str) -> str:
-    """The one sentence a proposal ends with."""
-    said = _FAREWELL.get(outcome, f"Closed: {outcome}.").format(head=f"`{head[:12]}`")
-    return f"{said}\n\nReason: {code(reason)}"
 
 
 def answered_request(attempt: AttemptResult, reviewer: str | None) -> str:

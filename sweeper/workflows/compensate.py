@@ -79,7 +79,9 @@ class Compensation:
         match undo:
             case Undo.COMMENT:
                 head = self._progress.proposal.head_sha
-                farewell = requests.Farewell(outcome=ending.outcome, reason=ending.reason, head=head)
+                farewell = requests.Farewell(
+                    outcome=ending.outcome, reason=ending.reason, head=head, effects=self._progress.state.effects
+                )
                 return names.COMMENT, requests.CommentRequest(pull=pull, effect_key=key, farewell=farewell)
             case Undo.LABEL:
                 return names.LABEL, requests.LabelRequest(pull=pull, labels=(NEEDS_HUMAN,), effect_key=key)

@@ -16,7 +16,7 @@ from sweeper.workflows.errands import Errands
 AT_ONCE = 20
 """Repositories, or sweeps, for one activity."""
 MOST_JUDGED = 200
-MOST_SETTLED = 500
+MOST_SETTLED = 200
 MOST_DONE = 20
 HOST_FORGOTTEN = timedelta(days=7)
 
@@ -31,17 +31,24 @@ class Orphans:
         """Whether something is to be looked at again once the grace time is over."""
         remains = await self._find(overview)
         judged = await self._judge(remains)
-        self._errands.note(left={j.sweep: j.left for j in judged if j.left})
-        undone = [j for j in judged if j.fate is Fate.UNDO]
+        undone = [j for j in judged if j.fate is Fate.UNDO and not self._is_settled(j)]
         self._settle_others(overview, judged)
         for judgement in judged:
             if judgement.fate is Fate.START and judgement.run is not None:
                 await self._start_again(judgement, judgement.run)
         ripe = self._ripe(undone, grace)
+        open_ends = {judgement.sweep for judgement in undone}
         for judgement in ripe:
             if await self._undo(judgement):
+                open_ends.remove(judgement.sweep)
                 self._told(f"{judgement.sweep}: undone, because {judgement.reason}")
+        self._errands.note(left={j.sweep: j.left for j in judged if j.left and j.sweep not in open_ends})
         return len(ripe) < len(undone)
+
+    def _is_settled(self, judgement: Judgement) -> bool:
+        """What stays has been said already, and nothing else is to be done."""
+        has_more = judgement.closes or judgement.delete or judgement.checks or judgement.hosts
+        return not has_more and self._errands.state.left.get(judgement.sweep) == judgement.left != ""
 
     async def _find(self, overview: care.Overview) -> tuple[Remains, ...]:
         visible = {repository.id: repository for repository in overview.repositories}

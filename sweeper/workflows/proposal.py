@@ -145,6 +145,7 @@ class ProposalLife:
             branch=self._progress.branch,
             expires_in=self._settings.proposal_ttl,
             merges_itself=self._settings.merge_mode is MergeMode.MERGE,
+            effects=state.effects,
             effect_key=self._progress.next_key(),
         )
 

@@ -11,6 +11,8 @@ from markdown_it.token import Token
 from sweeper.model import (
     AttemptResult,
     Diagnosis,
+    Effect,
+    EffectState,
     Finding,
     FixOutcome,
     FixReport,
@@ -19,6 +21,7 @@ from sweeper.model import (
     RunFacts,
     Severity,
 )
+from sweeper.policy.farewell import farewell, written
 from sweeper.policy.rendering import (
     MAX_BODY,
     HowToAnswer,
@@ -26,7 +29,6 @@ from sweeper.policy.rendering import (
     body,
     code,
     commit_message,
-    farewell,
     fenced,
     signed_off,
     title,
@@ -285,3 +287,10 @@ def test_a_farewell_to_a_human_names_the_head_the_proof_is_for() -> None:
     said = farewell(Outcome.LEFT_TO_HUMAN, "somebody pushed", "abcdef0123456789")
     assert "for `abcdef012345` only" in said
     assert said.endswith("Reason: `somebody pushed`")
+
+
+def test_a_farewell_lists_every_write_with_its_key_and_state() -> None:
+    key = "sweep-1-1/propose/1"
+    push = Effect(key=key, name="branch.push", state=EffectState.DEDUPLICATED)
+    assert f"| `{key}` | branch.push | deduplicated |" in farewell(Outcome.EXPIRED, "too late", "a" * 40, [push])
+    assert written(()) == ""

@@ -1,0 +1,35 @@
+"""What a proposal's last comment says: how it ended, why, and every write the sweep has confirmed so far.
+
+It is posted before the proposal is closed, so it says what is about to be done and claims nothing.
+"""
+
+from collections.abc import Sequence
+
+from sweeper.model import Effect, Outcome
+from sweeper.policy.rendering import code
+
+_SAID = {
+    Outcome.EXPIRED: "Closing, because its time or its proof ran out; re-run the failing run to ask again.",
+    Outcome.CANCELLED: "Closing, because the sweep was cancelled.",
+    Outcome.CLOSED: "Cleaning up after a close; this failure is left alone for a while if a person closed it.",
+    Outcome.FLAKY: "Closing, because the failing run passed on the same commit later: it looks flaky, not broken.",
+    Outcome.SUPERSEDED: "Closing, because the branch has moved on.",
+    Outcome.ESCALATED: "This goes no further by itself; a human has to take it from here.",
+    Outcome.LEFT_TO_HUMAN: "Somebody pushed to this branch, so it is yours now. The proof above is for {head} only.",
+}
+
+
+def farewell(outcome: Outcome, reason: str, head: str, effects: Sequence[Effect] = ()) -> str:
+    """The last comment; foreign words stay inline code."""
+    said = _SAID.get(outcome, f"Closing: {outcome}.").format(head=f"`{head[:12]}`")
+    parts = [said, f"Reason: {code(reason)}", written(effects)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def written(effects: Sequence[Effect]) -> str:
+    """Writes with their keys and how each came to be, folded; empty without any."""
+    if not effects:
+        return ""
+    rows = (f"| `{effect.key}` | {effect.name} | {effect.state} |" for effect in effects)
+    table = "\n".join(["| key | write | state |", "|---|---|---|", *rows])
+    return f"<details><summary>What was written, each once</summary>\n\n{table}\n\n</details>"
