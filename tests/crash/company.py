@@ -18,7 +18,7 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
 from adapters.loopback.core.state import HookMode
-from adapters.loopback.drive.answers import RepoSeen
+from adapters.loopback.drive.answers import LedgerCall, RepoSeen
 from adapters.loopback.drive.requests import FaultRule
 from adapters.loopback.drive_client import DriveClient
 from adapters.loopback.options import LoopbackInfo
@@ -88,7 +88,7 @@ class Company:
         self._with_tools = with_tools
         self._sandboxed = sandboxed
         self._number = 0
-        self._rules: list[FaultRule] = []
+        self._rules: list[tuple[FaultRule, int]] = []
         self._quiet = asyncio.Lock()
         self.hands = asyncio.Semaphore(_HANDS)
         self._temporal = EmbeddedTemporal(root / "temporal", Restarts(most=1000, first_wait=0.1, longest_wait=0.1))
@@ -188,13 +188,25 @@ class Company:
             await asyncio.sleep(LOOK_EVERY)
 
     async def spoil(self, *rules: FaultRule) -> None:
-        """GitHub's faults, added to those there are; one that has struck is not armed again."""
-        self._rules = [rule for rule in self._rules if not self._has_struck(rule)] + list(rules)
-        await self.drive.faults(*self._rules)
+        """GitHub's faults, added to those there are. GitHub takes them all anew, so that those that have struck are
+        left out, and those that wait for the n-th call are told how many came meanwhile.
+        """
+        now = len(self._ledger.look())
+        self._rules = [(rule, since) for rule, since in self._rules if not self._has_struck(rule, since)]
+        self._rules += [(rule, now) for rule in rules]
+        await self.drive.faults(*(self._as_of_now(rule, since) for rule, since in self._rules))
 
-    def _has_struck(self, rule: FaultRule) -> bool:
-        struck = [call for call in self._ledger.look() if call.fault == rule.kind and re.search(rule.path, call.path)]
-        return len(struck) >= rule.times
+    def _has_struck(self, rule: FaultRule, since: int) -> bool:
+        return sum(call.fault == rule.kind for call in self._met(rule, since)) >= rule.times
+
+    def _as_of_now(self, rule: FaultRule, since: int) -> FaultRule:
+        if rule.nth is None:
+            return rule
+        return rule.model_copy(update={"nth": max(1, rule.nth - len(self._met(rule, since)))})
+
+    def _met(self, rule: FaultRule, since: int) -> list[LedgerCall]:
+        found = self._ledger.look()[since:]
+        return [call for call in found if rule.method in ("*", call.method) and re.search(rule.path, call.path)]
 
     async def let_go(self) -> None:
         """No more faults; what was held, on GitHub or in a program, goes on."""
