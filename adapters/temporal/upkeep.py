@@ -1,5 +1,7 @@
 """The upkeep workflow as a starting worker meets it: there is one, and it is rung."""
 
+from contextlib import suppress
+
 from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 
@@ -31,6 +33,14 @@ async def ring_upkeep(client: Client, rung: Rung, task_queue: str = TASK_QUEUE) 
             static_summary="missed runs, orphans, stuck sweeps",
             rpc_timeout=RPC_TIMEOUT,
         )
+
+
+async def stop_upkeep(client: Client) -> None:
+    """End upkeep if it runs: the operator does not want it. Twice is a no-op. Nothing depends on its record."""
+    with suppress(NotFound):
+        async with reaching(client):
+            handle = client.get_workflow_handle(WORKFLOW_ID)
+            await handle.terminate("switched off", rpc_timeout=RPC_TIMEOUT)
 
 
 async def read_upkeep(client: Client) -> UpkeepMemo | None:

@@ -5,7 +5,7 @@ from temporalio.client import Client
 
 from adapters.alerts import Alerts
 from adapters.github.inventory import GitHubInventory
-from adapters.temporal.upkeep import ring_upkeep
+from adapters.temporal.upkeep import ring_upkeep, stop_upkeep
 from sweeper import ids
 from sweeper.cli.composition import github_access
 from sweeper.config import Settings, StateDir
@@ -72,8 +72,9 @@ def _alerts(settings: Settings) -> Alerts:
 
 
 async def ring(settings: Settings, host: str, client: Client) -> None:
-    """A worker of that host has started: upkeep passes now, if the operator wants it at all."""
+    """A worker of that host has started: upkeep passes now, or ends if the operator does not want it."""
     if not settings.reconcile_interval:
+        await stop_upkeep(client)
         return
     wanted = UpkeepSettings(
         interval=settings.reconcile_interval,

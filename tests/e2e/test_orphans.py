@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from temporalio.client import WorkflowExecutionStatus
 
 from adapters.loopback.drive.requests import FaultRule, NewPush, PullAct
+from sweeper.cli.upkeep import ring
 from sweeper.model import CheckReport, Outcome
+from sweeper.workflows.upkeep import WORKFLOW_ID
 from tests.support.household import AT_ONCE, Case, Household, household, until
 from tests.support.red_run import MAINTAINER
 
@@ -102,12 +105,13 @@ class TestWhileTheServiceRuns:
         case = await parked(home, "taken-over")
         await case.terminated()
         head = await takes_over(case, {"file.txt": "better\n"})
-        told = await home.passes()
         await home.passes()
+        told = await home.passes()
         seen = await case.seen()
         assert seen.branches[case.branch] == head
         assert "somebody else's commit" in told.left[case.sweep]
         assert [(pull.state, len(pull.comments)) for pull in seen.pulls] == [("open", 1)]
+        assert len([sentence for sentence in told.done if case.sweep in sentence]) == 1
         assert "it is yours now" in seen.pulls[0].comments[0].body
         assert case.sweep not in await home.records()
 
@@ -209,3 +213,17 @@ class TestWhenTheDatabaseIsLost:
             await home.passes()
             assert await nothing_is_left(before)
             assert after.branch in (await after.seen()).branches
+
+
+@pytest.mark.xdist_group("orphans-lost")
+async def test_upkeep_that_is_switched_off_does_not_run_on(tmp_path: Path) -> None:
+    async with household(tmp_path) as home, home.temporal():
+        await ring(home.settings, "here", home.client)
+        upkeep = home.client.get_workflow_handle(WORKFLOW_ID)
+        assert (await upkeep.describe()).status is WorkflowExecutionStatus.RUNNING
+        for _ in range(2):
+            with home.with_settings(reconcile_interval=timedelta(0)):
+                await ring(home.settings, "here", home.client)
+            assert (await upkeep.describe()).status is WorkflowExecutionStatus.TERMINATED
+        await ring(home.settings, "here", home.client)
+        assert (await upkeep.describe()).status is WorkflowExecutionStatus.RUNNING
