@@ -54,7 +54,14 @@ async def test_an_effect_that_was_not_recorded_is_found_and_not_repeated(
         result = await killed_after(write, sweep)
     assert state_of(effect, result) is state
     assert result.outcome is Outcome.MERGED
-    assert await sweep.effects() == {"branch.push": 1, "pull.create": 1, "pull.merge": 1, "branch.delete": 1}
+    assert await sweep.effects() == {
+        "check.create": 1,
+        "branch.push": 1,
+        "pull.create": 1,
+        "pull.merge": 1,
+        "branch.delete": 1,
+        "check.update": 1,
+    }
 
 
 @pytest.mark.parametrize(("write", "effect"), [("comment", "comment.create"), ("close_proposal", "pull.close")])
@@ -68,11 +75,13 @@ async def test_a_step_back_that_was_not_recorded_is_found_and_not_repeated(
     assert state_of(effect, result) is EffectState.DEDUPLICATED
     assert result.outcome is Outcome.CANCELLED
     assert await sweep.effects() == {
+        "check.create": 1,
         "branch.push": 1,
         "pull.create": 1,
         "comment.create": 1,
         "pull.close": 1,
         "branch.delete": 1,
+        "check.update": 1,
     }
 
 
@@ -84,10 +93,12 @@ async def test_a_new_proof_that_was_not_recorded_is_found_and_not_repeated(groun
     assert state_of("pull.update", result) is EffectState.DEDUPLICATED
     assert result.outcome is Outcome.MERGED
     assert await sweep.effects() == {
+        "check.create": 1,
         "branch.push": 2,
         "pull.create": 1,
         "pull.update": 1,
         "comment.create": 1,
         "pull.merge": 1,
         "branch.delete": 1,
+        "check.update": 1,
     }

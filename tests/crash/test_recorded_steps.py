@@ -49,4 +49,11 @@ async def dies_after(step: str, ground: Ground, state_dir: Path) -> None:
     assert {execution: times for execution, times in sweep.executed().items() if times > 1} == {}
     assert recorded <= sweep.executed()
     assert result.outcome is Outcome.MERGED
-    assert await sweep.effects() == {"branch.push": 1, "pull.create": 1, "pull.merge": 1, "branch.delete": 1}
+    assert await sweep.effects() == {
+        "check.create": 1,
+        "branch.push": 1,
+        "pull.create": 1,
+        "pull.merge": 1,
+        "branch.delete": 1,
+        "check.update": 1,
+    }
