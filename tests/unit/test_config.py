@@ -47,6 +47,12 @@ def test_without_anything_the_defaults_hold(tmp_path: Path) -> None:
 
 ENVIRONMENT = {
     "STATE_DIR": "/srv/sweeper",
+    "REVIEWERS": "ann, bob",
+    "MUTE_TTL": "3d",
+    "MAX_OPEN_PROPOSALS": "2",
+    "MAX_SWEEPS_PER_HOUR": "9",
+    "MAX_RUNNING_ATTEMPTS": "3",
+    "STOP_GRACE": "5s",
     "RECONCILE_INTERVAL": "0s",
     "RECONCILE_LOOKBACK": "2d",
     "REPOSITORIES": "octo/*, ann/app",
