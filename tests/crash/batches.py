@@ -128,7 +128,7 @@ class _Batch:
                 async with company.hearing_nothing(by_webhook):
                     sweep = Disturbed(await company.trial(), row, self._references[row.scenario])
                     sweep.doom()
-                await sweep.begin(by_webhook=by_webhook)
+                    await sweep.begin(by_webhook=by_webhook and scenario(row.scenario).is_plain)
                 await sweep.stand()
             except Exception as error:  # noqa: BLE001 - whatever it is, it is the verdict
                 self._tell(row, f"{type(error).__name__}: {error}")

@@ -108,6 +108,11 @@ class Scenario:
     faults: tuple[Mapping[str, object], ...] = ()
     keeps: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it needs nothing but what people do, so that a webhook can start it."""
+        return not self.settings and not self.faults
+
 
 _LOSE_THE_ANSWER = (
     {"method": "POST", "kind": "502", "when": "after"},
