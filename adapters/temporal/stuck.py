@@ -7,6 +7,7 @@ and time: those that wait for something of their own accord come last.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from temporalio.client import Client, WorkflowExecution
 from temporalio.common import SearchAttributeKey
 
 from adapters.temporal.client import READ_SECONDS, RPC_TIMEOUT, reaching
+from sweeper.errors import NotFound
 from sweeper.model import Checkpoint
 from sweeper.model.target import TargetMemo
 from sweeper.model.upkeep import StuckCase
@@ -74,13 +76,14 @@ async def _memo(execution: WorkflowExecution, name: str, kind: type[T]) -> T | N
 
 
 async def _within(seconds: float, looks: "list[Callable[[], Awaitable[StuckCase | None]]]") -> list[StuckCase]:
-    """What was found until the time was over, a few looks at once. An error of one look says nothing of the others."""
+    """What was found until the time was over, a few looks at once."""
     found: list[StuckCase | None] = []
     waiting = iter(looks[:MOST_DESCRIBED])
 
     async def one_after_the_other() -> None:
         for look in waiting:
-            found.append(await look())
+            with suppress(NotFound):  # it ended since it was listed
+                found.append(await look())
 
     tasks = [asyncio.create_task(one_after_the_other()) for _ in range(AT_ONCE)]
     done, late = await asyncio.wait(tasks, timeout=seconds)
