@@ -10,12 +10,13 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 from adapters.loopback.core.state import HookMode
 from adapters.loopback.drive.requests import FaultRule
 from sweeper.model import Strict
-from tests.crash.company import LOOK_EVERY, QUICK, Company, Trial, sweep_settings
+from tests.crash.company import LOOK_EVERY, Company, Trial, sweep_settings
 from tests.crash.oracle import Seen, differences, look_at
 from tests.crash.reference import PATIENCE, Reference, played, references
 from tests.crash.rows import Killed
@@ -25,6 +26,7 @@ from tests.support.dying_worker import read_diary
 
 REPORT = Path("build", "reports", "chaos.json")
 SIDE_BY_SIDE = 3
+_HEARTBEAT = timedelta(seconds=3)
 _TAKEN_BACK = (("comment.create", "comment.delete"),)
 
 
@@ -58,7 +60,7 @@ async def _side(left: Iterator[int], stories: dict[str, Reference], outcomes: di
     """One company; schedule after schedule, so that no kill of one disturbs another."""
     with tempfile.TemporaryDirectory(prefix="chaos-") as place:
         Path(place).chmod(0o755)
-        async with Company(Path(place), with_web=True, sweeps=sweep_settings(QUICK)) as company:
+        async with Company(Path(place), with_web=True, sweeps=sweep_settings(_HEARTBEAT)) as company:
             for seed in left:
                 wanted, started = schedule(seed), time.monotonic()
                 try:

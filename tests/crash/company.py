@@ -39,7 +39,7 @@ from tests.support.tools_on_path import LABEL, ToolsOnPath
 from tests.support.web_process import Web
 
 LOOK_EVERY = 0.1
-QUICK, CALM = timedelta(seconds=3), timedelta(seconds=20)
+QUICK, CALM = timedelta(seconds=5), timedelta(seconds=20)
 """Heartbeat: quick where a worker dies, calm where nobody may be taken for dead, however busy the machine is."""
 SECRET = "the webhook's secret"
 _SLOTS = 200

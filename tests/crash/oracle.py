@@ -31,9 +31,13 @@ async def look_at(trial: Trial, result: SweepResult) -> Seen:
         outcome=result.outcome,
         reason=result.reason,
         effects=dict(sorted(trial.ledger.effects().items())),
-        world=tuple(_described(repository)),
-        left_over=tuple(re.sub(r"\d{6,}", "N", thing) for thing in left_over),
+        world=tuple(_without_ids(line) for line in _described(repository)),
+        left_over=tuple(_without_ids(thing) for thing in left_over),
     )
+
+
+def _without_ids(line: str) -> str:
+    return re.sub(r"\d{6,}", "N", line)
 
 
 def differences(seen: Seen, expected: Seen) -> str:
