@@ -12,7 +12,14 @@ from tests.support.commands import Ended, environment, nothing_runs_on, on_termi
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
-ONCE = {"branch.push": 1, "pull.create": 1, "pull.merge": 1, "branch.delete": 1}
+ONCE = {
+    "check.create": 1,
+    "branch.push": 1,
+    "pull.create": 1,
+    "pull.merge": 1,
+    "branch.delete": 1,
+    "check.update": 1,
+}
 CRASH = [
     {"phase": "created", "effect": "pull.create"},
     {"phase": "crash", "effect": "worker"},

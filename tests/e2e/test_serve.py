@@ -17,6 +17,8 @@ from tests.support.commands import Ended, running_on, sweeper
 from tests.support.red_run import AGENT
 from tests.support.service import SECRET, Case, Service, free_port, service, until
 
+EFFECTS = ["check.create", "branch.push", "pull.create", "branch.delete", "check.update"]
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
@@ -55,7 +57,7 @@ class TestServing:
         await case.waits_for("a human's merge")
         await case.merged()
         told = await case.ends_as(Outcome.MERGED)
-        assert [effect.name for effect in told.effects] == ["branch.push", "pull.create", "branch.delete"]
+        assert [effect.name for effect in told.effects] == EFFECTS
         assert list((await case.repository()).branches) == ["main"]
 
     async def test_commands_answer_scripts(self, served: Service) -> None:
@@ -85,6 +87,7 @@ class TestServing:
         assert (pull.number, pull.head) == (first.proposal.number, first.proposal.branch)
         assert pull.head_sha != first.proposal.head_sha
         assert [effect.name for effect in second.effects] == [
+            "check.create",
             "branch.push",
             "pull.create",
             "branch.push",
@@ -142,7 +145,7 @@ class TestKilled:
             await case.waits_for("a human's merge")
             await case.merged()
             told = await case.ends_as(Outcome.MERGED)
-            assert [effect.name for effect in told.effects] == ["branch.push", "pull.create", "branch.delete"]
+            assert [effect.name for effect in told.effects] == EFFECTS
 
     async def test_told_to_stop_it_finishes_what_is_under_way(self, tmp_path: Path) -> None:
         async with service(tmp_path, agent_command=f"sleep 2; {AGENT}") as served:

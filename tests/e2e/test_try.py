@@ -79,7 +79,7 @@ class TestALintError:
         effects = told["effects"]
         assert isinstance(effects, list)
         names = [effect["name"] for effect in effects if isinstance(effect, dict)]
-        assert names == ["branch.push", "pull.create", "pull.merge", "branch.delete"]
+        assert names == ["check.create", "branch.push", "pull.create", "pull.merge", "branch.delete", "check.update"]
 
     def test_the_repository_is_untouched(self, lint: Tried) -> None:
         assert fingerprint(lint.place) == lint.was
