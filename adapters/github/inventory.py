@@ -41,9 +41,11 @@ class _NamedRef(RefReply):
 
 
 class GitHubInventory:
-    """The Inventory port. `watched`: patterns like `owner/*` for the repositories to look at besides known ones."""
+    """The Inventory port. `watched`: patterns like `owner/*` for the repositories to look at besides known ones; none:
+    those that were given to an app or a bot, and of a person's token only the known ones.
+    """
 
-    def __init__(self, access: GitHubAccess, watched: Sequence[str] = ("*",)) -> None:
+    def __init__(self, access: GitHubAccess, watched: Sequence[str] = ()) -> None:
         self._access = access
         self._watched = tuple(pattern.casefold() for pattern in watched)
         tokens = tokens_for(access)
@@ -56,10 +58,12 @@ class GitHubInventory:
 
     async def repositories(self) -> tuple[RepositoryRef, ...]:
         """Where our credentials let us work, as far as the operator wants that."""
-        return tuple(filter(self._is_watched, await asyncio.to_thread(repositories_of, self._access)))
+        is_named = bool(self._watched)
+        found = await asyncio.to_thread(repositories_of, self._access, of_a_person=is_named)
+        return tuple(filter(self._is_watched, found))
 
     def _is_watched(self, repository: RepositoryRef) -> bool:
-        return any(fnmatchcase(repository.name.casefold(), pattern) for pattern in self._watched)
+        return not self._watched or any(fnmatchcase(repository.name.casefold(), pattern) for pattern in self._watched)
 
     async def failed_runs(self, repository: RepositoryRef, since: datetime) -> tuple[FailedRun, ...]:
         """Oldest first."""

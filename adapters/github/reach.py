@@ -8,7 +8,7 @@ from github.Requester import Requester
 
 from adapters.github.client import MOST_PAGES, next_page
 from adapters.github.errors import Call, Refused
-from adapters.github.replies import InstallationReply, RepositoryReply, TokenReply
+from adapters.github.replies import InstallationReply, PersonReply, RepositoryReply, TokenReply
 from adapters.github.settings import GitHubAccess
 from adapters.github.transport import Reply, ask, read, requester
 from sweeper.model import Wire
@@ -35,20 +35,34 @@ class _Listed(RepositoryReply):
         return may_push and not (self.archived or self.disabled)
 
 
-def repositories_of(access: GitHubAccess) -> tuple[RepositoryRef, ...]:
-    """All of them. A token that has no user (an Actions token) sees none by itself: empty, not an error."""
-    found = _of_app(access) if access.token is None else _of_token(access, access.token.get_secret_value())
+def repositories_of(access: GitHubAccess, *, of_a_person: bool = True) -> tuple[RepositoryRef, ...]:
+    """All of them. A token that has no user (an Actions token) sees none by itself: empty, not an error.
+
+    `of_a_person` False: a token that is a person's lists nothing. People may push to far more than they mean to have
+    looked after; an app's installations and a bot's rights were given for this.
+    """
+    if access.token is None:
+        found = _of_app(access)
+    else:
+        found = _of_token(access, access.token.get_secret_value(), of_a_person=of_a_person)
     return tuple(RepositoryRef(id=reply.id, name=reply.full_name) for reply in found if reply.is_workable)
 
 
-def _of_token(access: GitHubAccess, token: str) -> Iterator[_Listed]:
+def _of_token(access: GitHubAccess, token: str, *, of_a_person: bool) -> Iterator[_Listed]:
     connection = requester(access, Auth.Token(token))
     try:
+        if not of_a_person and _is_a_persons(connection):
+            return
         yield from _pages(connection, _Listed, "/user/repos")
     except Refused:
         return
     finally:
         connection.close()
+
+
+def _is_a_persons(connection: Requester) -> bool:
+    call = Call("GET", "/user")
+    return read(PersonReply, ask(connection, call, refusable={403}).data, call).type == "User"
 
 
 def _of_app(access: GitHubAccess) -> Iterator[_Listed]:

@@ -110,7 +110,7 @@ class Settings(BaseSettings):
 
     reconcile_interval: Duration = Field(default=timedelta(minutes=5), ge=timedelta(0))
     reconcile_lookback: Duration = timedelta(hours=24)
-    repositories: Annotated[tuple[str, ...], NoDecode, CommaList] = ("*",)
+    repositories: Annotated[tuple[str, ...], NoDecode, CommaList] = ()
     alert_command: str | None = None
     alert_url: SecretStr | None = None
 

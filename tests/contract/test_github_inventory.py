@@ -74,11 +74,20 @@ class TestRepositories:
         assert [found.name for found in await GitHubInventory(access, ("ann/*",)).repositories()] == ["Ann/tool"]
         assert await GitHubInventory(access, ("nobody/*",)).repositories() == ()
 
+    async def test_a_persons_own_token_is_no_wish_to_have_everything_looked_after(
+        self, on: tuple[LoopbackInfo, LoopbackScene]
+    ) -> None:
+        info, scene = on
+        maker = await scene.drive.user(NewUser(login="maker", permission=Permission.WRITE))
+        access = access_by_token(info).model_copy(update={"token": SecretStr(maker.token)})
+        assert await GitHubInventory(access).repositories() == ()
+        assert await GitHubInventory(access, ("octo/*",)).repositories() != ()
+
     async def test_where_a_token_may_not_push_is_no_place_to_work(self, on: tuple[LoopbackInfo, LoopbackScene]) -> None:
         info, scene = on
         reader = await scene.drive.user(NewUser(login="reader", permission=Permission.READ))
         access = access_by_token(info).model_copy(update={"token": SecretStr(reader.token)})
-        assert await GitHubInventory(access).repositories() == ()
+        assert await GitHubInventory(access, ("*",)).repositories() == ()
 
 
 class TestFailedRuns:
