@@ -16,9 +16,10 @@ from typing import Any
 
 from temporalio.client import WorkflowHistory
 
+from sweeper import ids
 from sweeper.model import WORKFLOW_VERSION, MergeMode, Outcome, ReviewState, Step
 from tests.support.sandbox import Reply
-from tests.support.scene import FIXES, FIXES_MORE, SETTINGS, BusyAgent, Scene, sweep_scene
+from tests.support.scene import FIXES, FIXES_MORE, REPOSITORY_ID, SETTINGS, BusyAgent, Scene, sweep_scene
 
 HISTORIES = Path(__file__).with_name("histories")
 QUIET = {"poll_interval": timedelta(days=2)}
@@ -116,10 +117,11 @@ STORIES: tuple[Story, ...] = (
     parked_and_continued,
 )
 WITH_ATTEMPT = (merged, cancelled_while_fixing)
+WITH_TARGET = (merged, parked)
 
 
 async def record(story: Story) -> dict[str, WorkflowHistory]:
-    """File name to history: of the sweep's first and newest run and, where it tells something new, of the attempt."""
+    """File name to history: of the sweep's first and newest run and, where they tell something new, of its attempt and target."""
     async with sweep_scene() as scene:
         await story(scene)
         name = f"v{WORKFLOW_VERSION}-{getattr(story, '__name__', 'story')}"
@@ -129,6 +131,9 @@ async def record(story: Story) -> dict[str, WorkflowHistory]:
             found[f"{name}-before"] = await client.get_workflow_handle(scene.workflow_id, run_id=first).fetch_history()
         if story in WITH_ATTEMPT:
             found[f"{name}-attempt"] = await client.get_workflow_handle(f"{scene.workflow_id}-a1").fetch_history()
+        if story in WITH_TARGET:
+            target = ids.target_id(REPOSITORY_ID, "main")
+            found[f"{name}-target"] = await client.get_workflow_handle(target).fetch_history()
         return found
 
 

@@ -12,12 +12,14 @@ from temporalio.client import WorkflowHistory
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer
 
+import sweeper.workflows.making
 import sweeper.workflows.sweep
 from sweeper.model import WORKFLOW_VERSION
 from sweeper.worker import workflow_runner
 from sweeper.workflows.attempt import AttemptWorkflow
 from sweeper.workflows.sweep import SweepWorkflow
-from tests.replay.record import HISTORIES, STORIES, WITH_ATTEMPT, as_json
+from sweeper.workflows.target import TargetWorkflow
+from tests.replay.record import HISTORIES, STORIES, WITH_ATTEMPT, WITH_TARGET, as_json
 
 RECORDED = sorted(HISTORIES.glob("*.json"))
 MERGED = HISTORIES / f"v{WORKFLOW_VERSION}-merged.json"
@@ -30,7 +32,7 @@ def _history(path: Path) -> WorkflowHistory:
 
 def _replayer(sweep: type = SweepWorkflow) -> Replayer:
     return Replayer(
-        workflows=[sweep, AttemptWorkflow],
+        workflows=[sweep, AttemptWorkflow, TargetWorkflow],
         workflow_runner=workflow_runner(),
         data_converter=pydantic_data_converter,
     )
@@ -46,7 +48,8 @@ def test_this_version_has_every_history() -> None:
     names = {path.stem for path in RECORDED}
     told = {f"v{WORKFLOW_VERSION}-{getattr(story, '__name__', '')}" for story in STORIES}
     attempts = {f"v{WORKFLOW_VERSION}-{getattr(story, '__name__', '')}-attempt" for story in WITH_ATTEMPT}
-    assert told | attempts <= names, "python -m tests.replay.record"
+    targets = {f"v{WORKFLOW_VERSION}-{getattr(story, '__name__', '')}-target" for story in WITH_TARGET}
+    assert told | attempts | targets <= names, "python -m tests.replay.record"
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
@@ -66,13 +69,18 @@ def _remove(function: ast.AsyncFunctionDef) -> None:
 async def test_other_activities_in_an_old_history_are_detected(
     change: Callable[[ast.AsyncFunctionDef], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The sweep's own source with one function changed, as a module of its own."""
-    tree = ast.parse(Path(sweeper.workflows.sweep.__file__).read_text())
+    """The sweep's own source with one function changed, as modules of their own."""
+    tree = ast.parse(Path(sweeper.workflows.making.__file__).read_text())
     (function,) = (node for node in ast.walk(tree) if getattr(node, "name", "") == "_understand")
     assert isinstance(function, ast.AsyncFunctionDef)
     change(function)
-    name = f"sweep_with_{change.__name__.strip('_')}"
-    (tmp_path / f"{name}.py").write_text(ast.unparse(ast.fix_missing_locations(tree)))
+    making, name = (f"{part}_with_{change.__name__.strip('_')}" for part in ("making", "sweep"))
+    (tmp_path / f"{making}.py").write_text(ast.unparse(ast.fix_missing_locations(tree)))
+    source = Path(sweeper.workflows.sweep.__file__).read_text()
+    assert "from sweeper.workflows.making import" in source
+    (tmp_path / f"{name}.py").write_text(
+        source.replace("from sweeper.workflows.making import", f"from {making} import")
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     changed: type = importlib.import_module(name).SweepWorkflow
     result = await _replayer(changed).replay_workflow(_history(MERGED), raise_on_replay_failure=False)
