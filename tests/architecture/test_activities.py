@@ -18,7 +18,13 @@ from sweeper.workflows.attempt import AttemptInput
 from tests.support.scene import Scene
 from tests.support.temporal import time_skipping_env
 
-BODIES = (evidence.EvidenceActivities, proposal.ProposalActivities, workbench.WorkbenchActivities, targets.TargetActivities, upkeep.UpkeepActivities)
+BODIES = (
+    evidence.EvidenceActivities,
+    proposal.ProposalActivities,
+    workbench.WorkbenchActivities,
+    targets.TargetActivities,
+    upkeep.UpkeepActivities,
+)
 SAFE_TWICE = re.compile(r"\btwice\b|\brepeat", re.IGNORECASE)
 
 

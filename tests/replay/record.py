@@ -121,7 +121,7 @@ WITH_TARGET = (merged, parked)
 
 
 async def record(story: Story) -> dict[str, WorkflowHistory]:
-    """File name to history: of the sweep's first and newest run and, where they tell more, of its attempt and target."""
+    """File name to history: of the sweep's first and newest run and, where they tell more, of attempt and target."""
     async with sweep_scene() as scene:
         await story(scene)
         name = f"v{WORKFLOW_VERSION}-{getattr(story, '__name__', 'story')}"
