@@ -15,7 +15,7 @@ from pathlib import Path
 from adapters.loopback.drive.requests import FaultRule
 from tests.crash.company import CALM, LOOK_EVERY, QUICK, Company, Trial, sweep_settings
 from tests.crash.disturb import Disturbed, NotReached, rule, tries
-from tests.crash.oracle import Seen, differences, doubled, extra, look_at
+from tests.crash.oracle import Seen, differences, doubled, extra, look_at, settled
 from tests.crash.reference import PATIENCE, Reference, played
 from tests.crash.rows import LASTING, Killed, Point, Row, Table
 from tests.crash.scenarios import scenario
@@ -239,7 +239,8 @@ def judge(row: Row, seen: Seen, reference: Reference) -> str:
     could not be taken back is named.
     """
     if not (row.table is Table.FAILURES or (row.table is Table.FAULTS and row.moment in LASTING)):
-        return differences(seen, reference.seen)
+        # Who reads late does a thing twice, and has to take one of the two back.
+        return differences(settled(seen) if row.moment == "stale_read" else seen, reference.seen)
     allowed = reference.seen.effects | {"comment.create": reference.seen.effects.get("comment.create", 0) + 1}
     found = [f"twice: {name}" for name in doubled(seen, allowed)]
     if "left over" not in seen.reason:

@@ -8,7 +8,6 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +16,7 @@ from adapters.loopback.core.state import HookMode
 from adapters.loopback.drive.requests import FaultRule
 from sweeper.model import Strict
 from tests.crash.company import LOOK_EVERY, Company, Trial, sweep_settings
-from tests.crash.oracle import Seen, differences, look_at
+from tests.crash.oracle import Seen, differences, look_at, settled
 from tests.crash.reference import PATIENCE, Reference, played, references
 from tests.crash.rows import Killed
 from tests.crash.scenarios import scenario
@@ -27,7 +26,6 @@ from tests.support.dying_worker import read_diary
 REPORT = Path("build", "reports", "chaos.json")
 SIDE_BY_SIDE = 3
 _HEARTBEAT = timedelta(seconds=3)
-_TAKEN_BACK = (("comment.create", "comment.delete"),)
 
 
 class Outcome(Strict):
@@ -64,7 +62,8 @@ async def _side(left: Iterator[int], stories: dict[str, Reference], outcomes: di
             for seed in left:
                 wanted, started = schedule(seed), time.monotonic()
                 try:
-                    why = judge(await _Chaos(company, wanted).run(), stories[wanted.scenario].seen)
+                    seen = await _Chaos(company, wanted).run()
+                    why = differences(settled(seen), stories[wanted.scenario].seen)
                 except Exception as error:  # noqa: BLE001 - whatever it is, it is the verdict
                     why = f"{type(error).__name__}: {error}"
                 outcomes[seed] = Outcome(
@@ -138,14 +137,6 @@ def _rule(fault: Fault, trial: Trial) -> FaultRule:
     if fault.kind in ("429", "403_secondary"):
         rule["retry_after"] = 1
     return FaultRule.model_validate(rule | {"path": rf"/octo/{trial.name}(\.git)?(/|$)"})
-
-
-def judge(seen: Seen, expected: Seen) -> str:
-    """As the undisturbed story, except that a double that was found and removed is none."""
-    effects = Counter(seen.effects)
-    for made, removed in _TAKEN_BACK:
-        effects[made] -= effects.pop(removed, 0)
-    return differences(seen.model_copy(update={"effects": dict(sorted((+effects).items()))}), expected)
 
 
 def markdown(report: Report) -> str:

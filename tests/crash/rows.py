@@ -126,8 +126,17 @@ def _faults(references: Sequence[Reference]) -> Iterator[Row]:
                 continue
             seen.add(effect)
             for kind in (*PASSING, *LASTING):
-                for when in ("after",) if kind == "stale_read" else ("before", "after"):
+                for when in _moments(reference, effect, kind):
                     yield _row(Table.FAULTS, effect, kind, when, reference)
+
+
+def _moments(reference: Reference, effect: str, kind: str) -> tuple[str, ...]:
+    """A late read strikes after the effect only, and after the first one that its activity makes."""
+    if kind != "stale_read":
+        return ("before", "after")
+    doer = reference.doers.get(effect)
+    first = next((other for other, activity in reference.doers.items() if activity == doer), None)
+    return ("after",) if doer and first == effect else ()
 
 
 def _row(table: Table, subject: str, moment: str, how: str, reference: Reference) -> Row:
