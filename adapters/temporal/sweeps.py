@@ -126,17 +126,18 @@ class TemporalSweeps:
             raise Transient(f"Ask {workflow_id} again: it gave no answer.") from error
         return answer.is_open
 
-    async def crowd(self, repository: str, besides: str) -> Crowd:
+    async def crowd(self, repository: str, besides: str, began_at: datetime) -> Crowd:
         """Sweeps of the last day, and proposals that wait for a human, by what the sweeps' memos say."""
-        began_at, proposals = [], 0
+        started, ahead = [], 0
         async with reaching(self._client, READ_SECONDS):
             async for execution in self._client.list_workflows(_crowd_query(repository), rpc_timeout=RPC_TIMEOUT):
                 view = await view_of(execution)
                 if execution.id == besides or view.checkpoint.run.repository != repository:
                     continue
-                began_at.append(view.started_at)
-                proposals += view.is_open and view.checkpoint.proposal is not None
-        return Crowd(started=tuple(sorted(began_at)[-MOST_STARTS:]), proposals=proposals)
+                started.append(view.started_at)
+                has_proposal, is_earlier = view.checkpoint.proposal is not None, view.started_at < began_at
+                ahead += view.is_open and (has_proposal or is_earlier)
+        return Crowd(started=tuple(sorted(started)[-MOST_STARTS:]), ahead=ahead)
 
     async def asked_anew(self, workflow_id: str) -> tuple[str, ...]:
         """Ids of the sweeps, open or ended, that requests started after that one had ended."""

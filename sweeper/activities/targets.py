@@ -22,7 +22,7 @@ class TargetActivities:
     @activity.defn(name=names.FIND_ROOM.name)
     async def find_room(self, request: requests.RoomRequest) -> Room:
         """Whether the repository's caps leave room for one more."""
-        crowd = await self._sweeps.crowd(request.repository, request.sweep)
+        crowd = await self._sweeps.crowd(request.repository, request.sweep, request.started_at)
         return room(crowd, request.caps, request.started_at, activity.info().started_time)
 
     @activity.defn(name=names.ENTER_TARGET.name)

@@ -11,12 +11,12 @@ class Caps(Wire):
 
 
 class Crowd(Strict):
-    """The sweeps of a repository besides the one that asks: when those of the last day were started, and how many
-    proposals wait for a human.
+    """The sweeps of a repository besides the one that asks: when those of the last day were started, and of the open
+    ones how many have a proposal, or began earlier and may get one.
     """
 
     started: tuple[Instant, ...] = ()
-    proposals: int = 0
+    ahead: int = 0
 
 
 class Room(Wire):

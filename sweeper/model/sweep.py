@@ -145,8 +145,9 @@ class Budget(Wire):
 class SweepState(Wire):
     """All a sweep remembers; carried whole through continue-as-new. Digests and ids, no big texts.
 
-    `newer_run`: the newest failing run of the same cause that was left to this sweep; `has_asked`: its target knows of
-    it; `has_place`: so does its machine; `checked_sha`: the commit that shows our check run.
+    `newer_run`: the newest failing run of the same cause that was left to this sweep; `has_asked`: its target may know
+    of it; `has_place`: so may its machine; `is_queued`: it waits at its target with an approval; `checked_sha`: the
+    commit that shows our check run.
     """
 
     step: Step = Step.ADMIT
@@ -175,6 +176,8 @@ class SweepState(Wire):
     newer_run: RunRef | None = None
     has_asked: bool = False
     has_place: bool = False
+    is_queued: bool = False
+    joined_at: Instant | None = None
     checked_sha: str | None = None
     write_counts: dict[str, int] = {}
     seconds: dict[str, float] = {}

@@ -14,8 +14,8 @@ def room(crowd: Crowd, caps: Caps, started_at: datetime, now: datetime) -> Room:
     if turn > now:
         reason = f"the burst guard: more than {caps.sweeps_per_hour} sweeps of the repository began within an hour"
         return Room(is_free=False, reason=reason, until=turn)
-    if crowd.proposals >= caps.open_proposals:
-        reason = f"room for a proposal: {crowd.proposals} wait for a human (limit {caps.open_proposals})"
+    if crowd.ahead >= caps.open_proposals:
+        reason = f"room for a proposal: {crowd.ahead} wait for a human or came before (limit {caps.open_proposals})"
         return Room(is_free=False, reason=reason)
     return Room(is_free=True)
 

@@ -1,5 +1,6 @@
 """The durable sweeps, as triggers and commands need them."""
 
+from datetime import datetime
 from typing import Protocol
 
 from sweeper.model import Checkpoint, Instant, Joined, Strict, SweepInput, SweepState, Trigger
@@ -58,8 +59,8 @@ class Sweeps(Protocol):
         """Leave a newer failing run of its cause to a sweep; False if it is over or about to end. Needs a worker."""
         ...
 
-    async def crowd(self, repository: str, besides: str) -> Crowd:
-        """What else is going on in a repository. May lag a moment behind."""
+    async def crowd(self, repository: str, besides: str, began_at: datetime) -> Crowd:
+        """What goes on in a repository besides a sweep that began then. May lag a moment behind."""
         ...
 
     async def asked_anew(self, workflow_id: str) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from sweeper.policy.next_step import Act, Decision
 from sweeper.workflows.calls import is_a, sentence_of
 from sweeper.workflows.lookout import Lookout
 from sweeper.workflows.parts import Parts
-from sweeper.workflows.progress import known
 
 
 class Approval:
@@ -48,7 +47,7 @@ class Approval:
             return Decision(act=Act.WAIT, reason=f"fresh evidence ({', '.join(stale)})")
         if not stale or seen.target_head is None:
             return None
-        proof = self._proof.on_target(known(state.attempts[-1].patch), seen.target_head)
+        proof = self._proof.on_target(self._progress.proposed_patch, seen.target_head)
         verdict = await self._lookout.unless_ended(proof, self._bell)
         if isinstance(verdict, Decision):
             return verdict

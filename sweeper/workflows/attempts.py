@@ -35,10 +35,8 @@ class Attempts:
             if done or _repeats(self._progress.state.attempts):
                 return result
 
-    async def again(self, review: Review) -> AttemptResult | None:
-        """One more for a reviewer's words, on top of the proposal; None if the budget is used up."""
-        if not self.are_left():
-            return None
+    async def again(self, review: Review) -> AttemptResult:
+        """One more for a reviewer's words, on top of the proposal."""
         return await self._attempt(self._progress.proposal.head_sha, None, review)
 
     def are_left(self) -> bool:

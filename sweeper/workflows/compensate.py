@@ -28,15 +28,18 @@ class Compensation:
 
     async def run(self, ending: Ending) -> tuple[str, ...]:
         """What is left over; empty if the world is as it should be."""
-        self._progress.is_ending = True
         is_open_unheard = self._progress.is_unanswered(names.OPEN_PROPOSAL.name)
         self._progress.enter(Step.COMPENSATE)
         left_over: list[str] = []
         # The target goes first: no newer run may be left to a sweep that is about to end.
-        try:
-            await self._turns.over(said_no=ending.said_no)
-        except FAILURES as error:
-            left_over.append(f"its place at the target: {sentence_of(error)}")
+        for what, leaving in (
+            ("its turn at the branch", self._turns.over(said_no=ending.said_no)),
+            ("its place on the machine", self._turns.free_place()),
+        ):
+            try:
+                await leaving
+            except FAILURES as error:
+                left_over.append(f"{what}: {sentence_of(error)}")
         if is_open_unheard:
             await self._find_proposal(left_over)
         for undo in undo_plan(ending, self._progress.state):
@@ -99,8 +102,8 @@ class Compensation:
 
     def _subject(self, undo: Undo) -> str:
         proposal = self._progress.state.proposal
-        return (
-            self._progress.branch
-            if undo is Undo.DELETE_BRANCH or proposal is None
-            else f"pull request {proposal.number}"
-        )
+        if undo is Undo.CONCLUDE_CHECK:
+            return f"the check run of {self._progress.state.checked_sha}"
+        if undo is Undo.DELETE_BRANCH or proposal is None:
+            return self._progress.branch
+        return f"pull request {proposal.number}"

@@ -51,11 +51,11 @@ class Lookout:
         task = asyncio.create_task(work)
         try:
             while not task.done():
-                bell.rung = False
                 await _first_of(task, bell, self._settings.poll_interval)
                 bell.raise_if_stopped()
                 if task.done():
                     break
+                bell.rung = False
                 decision, _ = await self.look()
                 if decision.act is Act.END and not task.done():
                     return decision

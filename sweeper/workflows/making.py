@@ -30,24 +30,38 @@ class Making:
         if ending := await self._begun():
             return ending
         while True:
-            if ending := await self._reproduced():
-                return ending
-            attempt = await self._attempts.until_fixed()
-            if attempt.patch is None or attempt.verdict.kind is not VerdictKind.FIXED:
-                return _no_fix(attempt)
-            if self._settings.report_only:
-                reason = "report_only: a fix was verified and not proposed"
-                return Ending(outcome=Outcome.LEFT_TO_HUMAN, reason=reason)
-            made_for = known(self._progress.state.facts).head_sha
-            self._progress.proved(attempt.verdict, made_for, self._settings.evidence_ttl)
-            newest = await self._newest_run()
-            ending = _refused(admit_fix(newest)) or await self._holds_on_head(attempt, newest)
-            if ending is None:
-                return attempt
-            if not self._may_start_over(newest):
-                return ending
-            self._progress.note(facts=newest)
-            await self._understand()
+            made = await self._made()
+            if not isinstance(made, Ending) or not await self._starts_over(made):
+                return made
+
+    async def _made(self) -> AttemptResult | Ending:
+        if ending := await self._reproduced():
+            return ending
+        attempt = await self._attempts.until_fixed()
+        if attempt.patch is None or attempt.verdict.kind is not VerdictKind.FIXED:
+            return _no_fix(attempt)
+        if self._settings.report_only:
+            return Ending(outcome=Outcome.LEFT_TO_HUMAN, reason="report_only: a fix was verified and not proposed")
+        made_for = known(self._progress.state.facts).head_sha
+        self._progress.proved(attempt.verdict, made_for, self._settings.evidence_ttl)
+        newest = await self._read_newest_run()
+        return _refused(admit_fix(newest)) or await self._holds_on_head(attempt, newest) or attempt
+
+    async def _starts_over(self, ending: Ending) -> bool:
+        """From a newer run that was left to this sweep, which nobody else sees to, as long as the budget lasts."""
+        newer = self._progress.state.newer_run
+        is_settled = ending.outcome in (Outcome.ESCALATED, Outcome.LEFT_TO_HUMAN)
+        if is_settled or newer is None or newer == known(self._progress.state.facts).run:
+            return False
+        newest = await self._read_newest_run()
+        if not admit_run(newest).go or not self._attempts.are_left():
+            return False
+        self._progress.note(facts=newest)
+        await self._understand()
+        if known(self._progress.state.plan).unverifiable is not None:
+            return False
+        # Asked again, the target learns what it is about now.
+        return await self._turns.enter() is None
 
     async def _begun(self) -> Ending | None:
         """None: there is something to fix, it is understood, and it is this sweep's turn."""
@@ -60,22 +74,22 @@ class Making:
             await CheckRun(self._sweep.run, self._progress, self._calls).begin()
         return None
 
-    async def _newest_run(self) -> RunFacts:
+    async def _read_newest_run(self) -> RunFacts:
         """The newest failing run there is of this failure, as it is now."""
-        return await self._calls.do(names.ADMIT, self._progress.state.newer_run or self._sweep.run)
+        return await self._calls.do(names.ADMIT, self._progress.newest_run)
 
     async def _admitted(self, *, patient: bool) -> Ending | None:
         """None: there is something to fix, by the newest run. `patient`: until it has ended; that may take days."""
-        give_up_at = self._progress.state.started_at + self._settings.proposal_ttl
         while True:
             self._bell.rung = False
-            facts = await self._newest_run()
+            facts = await self._read_newest_run()
             self._progress.note(facts=facts)
             admission = admit_run(facts)
             if ending := _refused(admission):
                 return ending
             if admission.go or not patient:
                 return None
+            give_up_at = self._progress.patient_until
             if workflow.now() >= give_up_at:
                 return Ending(outcome=Outcome.EXPIRED, reason=admission.reason)
             self._progress.wait("the run to end", give_up_at)
@@ -133,11 +147,6 @@ class Making:
         if verdict.kind is VerdictKind.FIXED:
             return None
         return Ending(outcome=Outcome.SUPERSEDED, reason=f"head_moved: no fix on {head[:12]}: {verdict.reason}")
-
-    def _may_start_over(self, newest: RunFacts) -> bool:
-        """From a newer run that was left to this sweep and is to be fixed itself, as long as the budget lasts."""
-        is_newer = newest.run != known(self._progress.state.facts).run
-        return is_newer and admit_run(newest).go and self._attempts.are_left()
 
 
 def _refused(admission: Admission) -> Ending | None:

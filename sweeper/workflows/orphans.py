@@ -32,7 +32,7 @@ class Orphans:
         remains = await self._find(overview)
         judged = await self._judge(remains)
         undone = [j for j in judged if j.fate is Fate.UNDO and not self._is_settled(j)]
-        self._settle_others(overview, judged)
+        self._settle_others(overview, judged, was_all=len(remains) <= MOST_JUDGED)
         for judgement in judged:
             if judgement.fate is Fate.START and judgement.run is not None:
                 await self._start_again(judgement, judgement.run)
@@ -88,9 +88,9 @@ class Orphans:
             self._errands.note_problems(*answer.problems)
         return judged
 
-    def _settle_others(self, overview: care.Overview, judged: list[Judgement]) -> None:
+    def _settle_others(self, overview: care.Overview, judged: list[Judgement], *, was_all: bool) -> None:
         """Sweeps ended by other hands that left nothing need not be looked at again."""
-        if self._errands.state.problems:
+        if self._errands.state.problems or not was_all:
             return  # not everything was seen
         with_work = {judgement.sweep for judgement in judged}
         clean = [broken.sweep for broken in overview.broken if broken.sweep not in with_work]
@@ -139,7 +139,8 @@ class Orphans:
     async def _delete(self, judgement: Judgement, run: RunRef) -> bool:
         if judgement.delete is None:
             return True
-        host = next(iter((*judgement.hosts, *sorted(self._errands.state.hosts))), None)
+        by_life = sorted(self._errands.state.hosts.items(), key=lambda item: item[1], reverse=True)
+        host = next(iter((*judgement.hosts, *(host for host, _ in by_life))), None)
         request = requests.DeleteBranchRequest(
             run=run,
             branch=ids.branch_of(judgement.sweep),

@@ -18,8 +18,10 @@ from sweeper.model import (
     Evidence,
     Joined,
     Outcome,
+    Patch,
     PendingAction,
     Proposal,
+    RunRef,
     Step,
     SweepInput,
     SweepState,
@@ -68,9 +70,27 @@ class Progress:
         return known(self.state.proposal)
 
     @property
+    def newest_run(self) -> RunRef:
+        """The newest failing run of this failure that is known."""
+        return self.state.newer_run or self._sweep.run
+
+    @property
+    def patient_until(self) -> datetime:
+        """How long waits may go on: a proposal has its time, and before that a run has as long."""
+        if self.state.expires_at is not None:
+            return self.state.expires_at
+        return (self.state.joined_at or self.state.started_at) + self._sweep.settings.proposal_ttl
+
+    @property
+    def proposed_patch(self) -> Patch:
+        """The patch that the proposal's head is, whatever was tried since."""
+        patches = (attempt.patch for attempt in reversed(self.state.attempts))
+        return known(next((patch for patch in patches if patch and patch.commit == self.proposal.head_sha), None))
+
+    @property
     def pull(self) -> PullRef:
         """The proposal as the CodeHost port wants it named."""
-        return PullRef(run=self._sweep.run, number=self.proposal.number, branch=self.branch)
+        return PullRef(run=self.newest_run, number=self.proposal.number, branch=self.branch)
 
     def note(self, **changes: object) -> None:
         """Remember facts without telling the world."""
@@ -85,9 +105,9 @@ class Progress:
     def joined(self, joined: Joined) -> None:
         """A run of the same cause was left to this sweep; the newest one counts."""
         self.asked_by(joined.trigger)
-        newest = self.state.newer_run or self._sweep.run
+        newest = self.newest_run
         if (joined.run.run_id, joined.run.run_attempt) > (newest.run_id, newest.run_attempt):
-            self.note(newer_run=joined.run)
+            self.note(newer_run=joined.run, joined_at=workflow.now())
 
     def enter(self, step: Step) -> None:
         """Go on to a step; the time spent in the one before is kept."""

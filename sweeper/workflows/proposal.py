@@ -71,6 +71,8 @@ class ProposalLife:
         while True:
             self._bell.rung = False
             decision, world = await self._lookout.look()
+            if decision.act not in (Act.MERGE, Act.HAND_OVER):
+                await self._turns.give_up_place_in_queue()
             if world is not None and decision.act in (Act.MERGE, Act.HAND_OVER):
                 decision = await self._in_turn(world)
             if decision.act is Act.FIX_AGAIN and decision.review is not None:
@@ -104,16 +106,16 @@ class ProposalLife:
 
     async def _fix_again(self, review: Review) -> Ending | None:
         """A request for changes becomes one more attempt on top of the proposal, pushed to the same branch."""
-        if ending := await self._turns.take_place(await self._proof.host()):
-            return ending
-        self._progress.note(handled_reviews=(*self._progress.state.handled_reviews, review.id))
-        attempt = await self._lookout.unless_ended(self._attempts.again(review), self._bell)
+        if not self._attempts.are_left():
+            reason = f"{review.user} requested changes and no attempt is left"
+            return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)
+        attempt = await self._lookout.unless_ended(self._attempt_in_place(review), self._bell)
         await self._turns.free_place()
         if isinstance(attempt, Decision):
             return None  # the next look finds the same and ends the story
-        if attempt is None:
-            reason = f"{review.user} requested changes and no attempt is left"
-            return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)
+        if isinstance(attempt, Ending):
+            return attempt
+        self._progress.note(handled_reviews=(*self._progress.state.handled_reviews, review.id))
         if attempt.patch is None or attempt.verdict.kind is not VerdictKind.FIXED:
             reason = f"the changes {review.user} requested could not be made: {attempt.verdict.reason}"
             return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)
@@ -133,6 +135,11 @@ class ProposalLife:
         await self._update(attempt)
         await self._reply(attempt, review)
         return None
+
+    async def _attempt_in_place(self, review: Review) -> AttemptResult | Ending:
+        """Once the machine has a place for it."""
+        ending = await self._turns.take_place(await self._proof.host())
+        return ending or await self._attempts.again(review)
 
     def _texts(self, attempt: AttemptResult) -> requests.ProposeRequest:
         state = self._progress.state

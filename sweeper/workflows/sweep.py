@@ -67,6 +67,7 @@ class SweepWorkflow:
     async def run(self, sweep: SweepInput) -> SweepResult:
         """One outcome and one sentence, always; whatever fails on the way becomes an outcome, too."""
         ending = await self._until_cancelled()
+        self._progress.is_ending = True
         self._bell.stopped = False
         if self._progress.is_unanswered(names.MERGE.name):
             ending = await self._perhaps_merged(ending)

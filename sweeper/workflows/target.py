@@ -17,6 +17,8 @@ from sweeper.workflows.waits import Bell
 
 MEMO = "target"
 SHOWN = 20
+LOOKED_AT = 30
+"""Of holders and queue, from the front: who is behind them holds nobody up yet."""
 LONGEST_SLEEP = timedelta(days=1)
 
 
@@ -80,21 +82,24 @@ class TargetWorkflow:
 
     async def _ring_next(self) -> None:
         """Ring who has something to hear; it asks again and is answered. One that is gone is passed over."""
-        for sweep in exclusivity.to_ring(self._state):
+        due = exclusivity.to_ring(self._state)
+        self._told = tuple(sweep for sweep in self._told if sweep in due)
+        for sweep in due:
             if sweep in self._told:
                 continue
             try:
                 rung = await self._calls.do(names.RING_SWEEP, requests.RingRequest(sweep=sweep))
             except ActivityError:
                 return  # it asks by itself from time to time
-            if not rung.is_open:
+            if rung.is_open:
+                self._told = (*self._told, sweep)
+            else:
                 self._state = exclusivity.forget(self._state, (sweep,), workflow.now())
                 self._bell.rung = True
-        self._told = exclusivity.to_ring(self._state)
 
     async def _pass_over_the_dead(self) -> None:
         """Whoever ended in any way, termination included, neither holds nor waits."""
-        sweeps = exclusivity.unsettled(self._state)
+        sweeps = exclusivity.unsettled(self._state)[:LOOKED_AT]
         gone: tuple[str, ...] = ()
         if sweeps:
             try:

@@ -48,10 +48,10 @@ class Turns:
         return await self._until_in(lambda: self._ask_host(host))
 
     async def _until_in(self, ask: Callable[[], Awaitable[Ending | _Held | None]]) -> Ending | None:
-        give_up_at = self._progress.state.started_at + self._settings.proposal_ttl
         while True:
             self._bell.rung = False
             answer = await ask()
+            give_up_at = self._progress.patient_until
             if not isinstance(answer, _Held):
                 return answer
             if workflow.now() >= give_up_at:
@@ -62,7 +62,14 @@ class Turns:
 
     async def enter_again(self) -> Answer:
         """With an approval: may it act on it now? It goes before those that have no proposal yet."""
-        return await self._ask(again=True)
+        answer = await self._ask(again=True)
+        self._progress.note(is_queued=answer.turn is not Turn.GO)
+        return answer
+
+    async def give_up_place_in_queue(self) -> None:
+        """The approval it waited with does not hold any more; nobody must wait behind it."""
+        if self._progress.state.is_queued:
+            await self._leave(has_proposal=True)
 
     async def leave(self) -> None:
         """The proposal waits for a human; others may have their turn."""
@@ -73,7 +80,6 @@ class Turns:
         """The sweep is over; a human's no mutes its cause for a time."""
         if self._progress.state.has_asked:
             await self._leave(mute_for=self._settings.mute_ttl if said_no else None)
-        await self.free_place()
 
     async def free_place(self) -> None:
         """Others may make their attempts."""
@@ -85,7 +91,8 @@ class Turns:
 
     async def _ask_target(self) -> Ending | _Held | None:
         while True:
-            if (held := await self._room()) is not None:
+            # Who has asked once has had its room: it waits, or is in, and must not be held up by its own kind.
+            if not self._progress.state.has_asked and (held := await self._room()) is not None:
                 return held
             answer = await self._ask()
             if answer.turn is Turn.GO:
@@ -161,6 +168,7 @@ class Turns:
             mute_for=mute_for,
         )
         await self._calls.do(names.LEAVE_TARGET, request)
+        self._progress.note(is_queued=False)
 
     def _target(self) -> str:
         facts = known(self._progress.state.facts)
@@ -169,7 +177,7 @@ class Turns:
 
 def is_manual(sweep: SweepInput) -> bool:
     """Whether a person asked for it: such a sweep goes before others and is held back by no cap and no mute."""
-    return sweep.trigger.source is TriggerSource.CLI or sweep.trigger.request_id is not None
+    return sweep.trigger.source in (TriggerSource.CLI, TriggerSource.DISPATCH)
 
 
 def _place(answer: Answer) -> str:

@@ -9,7 +9,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType, WorkflowExecutionStatus
@@ -144,7 +144,7 @@ class SceneSweeps(TemporalSweeps):
             return None
         return found.workflow_execution_info.status == WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING
 
-    async def crowd(self, repository: str, besides: str) -> Crowd:
+    async def crowd(self, repository: str, besides: str, began_at: datetime) -> Crowd:
         return self.around
 
 

@@ -116,13 +116,14 @@ class FakeSweeps:
             sweep.state = sweep.state.model_copy(update={"triggers": (*sweep.state.triggers, trigger)})
         return True
 
-    async def crowd(self, repository: str, besides: str) -> Crowd:
+    async def crowd(self, repository: str, besides: str, began_at: datetime) -> Crowd:
         await self._reach()
         others = [
             sweep for sweep in self.sweeps.values() if sweep.input.run.repository == repository and sweep.id != besides
         ]
-        waiting = [sweep for sweep in others if sweep.outcome is None and sweep.state.proposal is not None]
-        return Crowd(started=tuple(sorted(sweep.started_at for sweep in others)), proposals=len(waiting))
+        is_open = [sweep for sweep in others if sweep.outcome is None]
+        ahead = [sweep for sweep in is_open if sweep.state.proposal is not None or sweep.started_at < began_at]
+        return Crowd(started=tuple(sorted(sweep.started_at for sweep in others)), ahead=len(ahead))
 
     async def asked_anew(self, workflow_id: str) -> tuple[str, ...]:
         await self._reach()

@@ -17,11 +17,11 @@ def starts(*minutes_ago: int) -> tuple[datetime, ...]:
     return tuple(NOW - MINUTE * ago for ago in minutes_ago)
 
 
-@pytest.mark.parametrize(("proposals", "is_free"), [(0, True), (1, True), (2, False), (9, False)])
-def test_proposals_that_wait_for_a_human_are_capped(proposals: int, is_free: bool) -> None:
-    found = room(Crowd(proposals=proposals), CAPS, NOW, NOW)
+@pytest.mark.parametrize(("ahead", "is_free"), [(0, True), (1, True), (2, False), (9, False)])
+def test_proposals_that_wait_for_a_human_are_capped(ahead: int, is_free: bool) -> None:
+    found = room(Crowd(ahead=ahead), CAPS, NOW, NOW)
     assert found.is_free is is_free
-    assert is_free or found.reason == f"room for a proposal: {proposals} wait for a human (limit 2)"
+    assert is_free or found.reason == f"room for a proposal: {ahead} wait for a human or came before (limit 2)"
 
 
 def test_a_burst_is_spread_over_the_hours() -> None:

@@ -149,7 +149,7 @@ async def test_who_asks_by_hand_is_not_held_back_by_a_no(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("around", "waits_for"),
     [
-        (Crowd(proposals=5), "room for a proposal: 5 wait for a human (limit 5)"),
+        (Crowd(ahead=5), "room for a proposal: 5 wait for a human or came before (limit 5)"),
         (Crowd(started=()), ""),
     ],
 )
@@ -187,3 +187,35 @@ async def test_a_machine_without_a_free_place_names_what_it_waits_for_and_goes_o
     gate.open()
     await scene.until_open_pulls(2)
     await stopped(scene, other, scene.handle)
+
+
+async def test_an_approval_that_is_taken_back_holds_nobody_up(scene: Scene) -> None:
+    await scene.start_and_wait(timeouts=PATIENT)
+    number = scene.pull.number
+    gate = scene.hold_agent()
+    holder = await begun(scene, scene.github.add_run("main", jobs=[OTHER_CAUSE]), timeouts=PATIENT)
+    await gate.reached()
+    approval = scene.review(ReviewState.APPROVED)
+    await scene.ring()
+    await scene.waits_for(f"its turn at the branch, behind {holder.id}")
+    scene.github.dismiss(number, approval)
+    await scene.ring()
+    await scene.waits_for("review")
+    third = await begun(scene, scene.github.add_run("main", jobs=[JOB], workflow_path=OTHER_WORKFLOW))
+    await scene.waits_for(f"its turn at the branch, place 1 behind {holder.id}", third.id)
+    gate.open()
+    await scene.until_open_pulls(3)
+    await stopped(scene, third, holder, scene.handle)
+
+
+async def test_who_is_in_is_not_held_up_by_a_cap_when_it_looks_again(scene: Scene) -> None:
+    gate = scene.hold_agent()
+    await scene.start(timeouts=PATIENT)
+    await gate.reached()
+    scene.push("main", {"feature.py": "done = True\n"})
+    newer = await begun(scene, scene.github.add_run("main", jobs=[JOB]))
+    assert (await newer.result()).outcome is Outcome.JOINED
+    scene.sweeps.around = Crowd(ahead=99)
+    gate.open()
+    await scene.waits_for("review")
+    await stopped(scene, scene.handle)
