@@ -166,7 +166,7 @@ async def test_a_full_repository_holds_a_sweep_up_and_loses_none(scene: Scene, a
     await scene.ends(Outcome.CANCELLED)
 
 
-async def test_a_newer_run_that_comes_while_its_sweep_ends_is_not_lost(scene: Scene) -> None:
+async def test_the_same_failure_after_a_merge_gets_a_sweep_of_its_own(scene: Scene) -> None:
     await scene.start_and_wait()
     scene.review(ReviewState.APPROVED)
     await scene.ring()
