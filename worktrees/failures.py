@@ -53,7 +53,8 @@ _RULES = (
         "requested url returned error: (5\\d\\d|429)|internal server error|could not resolve host|couldn't resolve host"
         "|failed to connect|connection (refused|reset|timed out|was reset)|operation timed out|operation too slow"
         "|rpc failed|early eof|hung up unexpectedly|unexpected disconnect|empty reply from server|recv failure"
-        "|gnutls_handshake|ssl_connect|transfer closed",
+        "|gnutls_handshake|ssl_connect|transfer closed|bad line length|expected flush|protocol error|bad pack header"
+        "|invalid index-pack output|unable to parse (sha1|object)|short read",
         Transient,
         "it is tried again",
     ),

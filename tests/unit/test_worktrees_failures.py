@@ -23,6 +23,8 @@ SAYINGS: list[tuple[str, type[SweeperError]]] = [
     ("fatal: unable to access 'https://h/': The requested URL returned error: 502", Transient),
     ("fatal: unable to access 'https://h/': Could not resolve host: h", Transient),
     ("fatal: the remote end hung up unexpectedly", Transient),
+    ("fatal: remote-curl: bad line length character: \nfatal: expected flush after ref listing", Transient),
+    ("fatal: protocol error: bad pack header", Transient),
     ("error: RPC failed; curl 56 Recv failure: Connection reset by peer", Transient),
     ("error: unable to write file: No space left on device", Transient),
     (" ! [rejected] abc -> x (stale info)", Stale),
