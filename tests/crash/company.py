@@ -4,7 +4,7 @@ import asyncio
 import os
 import re
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -43,6 +43,7 @@ QUICK, CALM = timedelta(seconds=5), timedelta(seconds=20)
 """Heartbeat: quick where a worker dies, calm where nobody may be taken for dead, however busy the machine is."""
 SECRET = "the webhook's secret"
 _SLOTS = 200
+_STEADY_SECONDS = 60.0
 _HANDS = 5
 """So many sweeps are brought on their way at once: a workflow's first task is the slowest, and has only so long."""
 
@@ -90,6 +91,8 @@ class Company:
         self._number = 0
         self._rules: list[tuple[FaultRule, int]] = []
         self._quiet = asyncio.Lock()
+        self._steady = asyncio.Lock()
+        self._waiting: set[asyncio.Task[None]] = set()
         self.hands = asyncio.Semaphore(_HANDS)
         self._temporal = EmbeddedTemporal(root / "temporal", Restarts(most=1000, first_wait=0.1, longest_wait=0.1))
         self._stack = AsyncExitStack()
@@ -129,6 +132,8 @@ class Company:
         await self._close()
 
     async def _close(self) -> None:
+        for task in self._waiting:
+            task.cancel()
         for process in self._processes.values():
             process.kill()
             process.join()
@@ -191,6 +196,27 @@ class Company:
         """GitHub's faults, added to those there are. GitHub takes them all anew, so that those that have struck are
         left out, and those that wait for the n-th call are told how many came meanwhile.
         """
+        async with self._steady:
+            await self._spoil(rules)
+
+    async def spoil_and_wait(self, *rules: FaultRule) -> None:
+        """Nobody adds others until these have struck: a call that comes in that very moment would not be counted."""
+        await self._steady.acquire()
+        since = len(self._ledger.look())
+        await self._spoil(rules)
+        self._waiting.add(asyncio.create_task(self._release(rules, since)))
+
+    async def _release(self, rules: Sequence[FaultRule], since: int) -> None:
+        try:
+            async with asyncio.timeout(_STEADY_SECONDS):
+                while not all(self._has_struck(rule, since) for rule in rules):
+                    await asyncio.sleep(LOOK_EVERY)
+        except TimeoutError:
+            pass  # its sweep has come to grief before; that is for its judge to say
+        finally:
+            self._steady.release()
+
+    async def _spoil(self, rules: Sequence[FaultRule]) -> None:
         now = len(self._ledger.look())
         self._rules = [(rule, since) for rule, since in self._rules if not self._has_struck(rule, since)]
         self._rules += [(rule, now) for rule in rules]
@@ -258,7 +284,11 @@ class Trial:
     async def start(self, scenario: Scenario, settings: SweepSettings, *, by_webhook: bool = False) -> None:
         """The trigger, unless a webhook is that, and GitHub's own part in the story."""
         here = {"path": f"^/repos/octo/{self.name}/pulls$"}
-        await self.company.spoil(*(FaultRule.model_validate({**here, **fault}) for fault in scenario.faults))
+        rules = [FaultRule.model_validate({**here, **fault}) for fault in scenario.faults]
+        if any(rule.nth for rule in rules):
+            await self.company.spoil_and_wait(*rules)
+        elif rules:
+            await self.company.spoil(*rules)
         timeouts = settings.timeouts.model_copy(update={"tries": scenario.tries})
         settings = settings.model_copy(update={"timeouts": timeouts, **scenario.settings})
         if not by_webhook:
