@@ -3,9 +3,11 @@
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sweeper.model import ChecksState, MergeMode, Outcome, Proposal, Review, Wire, World
+from sweeper.model import ChecksState, MergeMode, Outcome, Proposal, Review, ReviewState, Wire, World
 from sweeper.model.base import Instant
 from sweeper.policy.review import judge
+
+CI = "the proposal's own CI"
 
 
 class Act(StrEnum):
@@ -31,7 +33,9 @@ class Decision(Wire):
 
 
 class Watch(Wire):
-    """What a sweep knows of its open proposal. `handed_over`: the approval after which it was proved once more."""
+    """What a sweep knows of its open proposal. `handed_over`: the approval after which it was proved once more;
+    `may_try`: its budget has another attempt.
+    """
 
     proposal: Proposal
     pushed_at: Instant
@@ -40,6 +44,7 @@ class Watch(Wire):
     handed_over: int | None = None
     mode: MergeMode
     checks_grace: timedelta
+    may_try: bool = False
 
 
 def decide(watch: Watch, world: World, now: datetime) -> Decision:
@@ -74,6 +79,8 @@ def _spoken(watch: Watch, world: World, now: datetime) -> Decision:
     said = judge(world.reviews, watch.proposal.head_sha, world.author, watch.handled_reviews)
     if said.request is not None:
         return Decision(act=Act.FIX_AGAIN, reason=f"{said.request.user} requested changes", review=said.request)
+    if (word := _ci_says_no(watch, world)) is not None:
+        return Decision(act=Act.FIX_AGAIN, reason="the proposal's own CI failed", review=word)
     if said.approval is None:
         return Decision(act=Act.WAIT, reason="review")
     if watch.mode is MergeMode.HAND_OVER:
@@ -81,6 +88,26 @@ def _spoken(watch: Watch, world: World, now: datetime) -> Decision:
             return Decision(act=Act.WAIT, reason="a human's merge", review=said.approval)
         return Decision(act=Act.HAND_OVER, reason=f"approved by {said.approval.user}", review=said.approval)
     return _may_merge(watch, world, said.approval, now)
+
+
+def is_of_ci(review: Review) -> bool:
+    """Whether it is the word of the proposal's own CI, which is no person and only gets one attempt for each head."""
+    return review.id < 0
+
+
+def _ci_says_no(watch: Watch, world: World) -> Review | None:
+    """Its word on this head as a request for changes, unless it was answered or no attempt is left for an answer."""
+    ours = watch.proposal.head_sha
+    word = Review(
+        id=-int(ours[:12], 16) - 1,
+        user=CI,
+        user_type="Bot",
+        state=ReviewState.CHANGES_REQUESTED,
+        commit_id=ours,
+        body=f"The pull request's own CI failed on {ours[:12]}, though the checks of the failing run pass there.",
+    )
+    is_red = world.checks is ChecksState.RED and world.head_sha == ours
+    return word if is_red and watch.may_try and word.id not in watch.handled_reviews else None
 
 
 def _may_merge(watch: Watch, world: World, approval: Review, now: datetime) -> Decision:

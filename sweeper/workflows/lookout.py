@@ -81,6 +81,7 @@ class Lookout:
             handed_over=state.handed_over,
             mode=self._settings.merge_mode,
             checks_grace=self._settings.checks_grace,
+            may_try=len(state.attempts) < self._settings.max_attempts,
         )
 
 

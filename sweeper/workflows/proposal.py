@@ -17,7 +17,7 @@ from sweeper.model import (
     World,
 )
 from sweeper.model.target import Turn
-from sweeper.policy.next_step import Act, Decision
+from sweeper.policy.next_step import Act, Decision, is_of_ci
 from sweeper.workflows.approval import Approval
 from sweeper.workflows.calls import is_a
 from sweeper.workflows.lookout import Lookout
@@ -117,6 +117,8 @@ class ProposalLife:
             return attempt
         self._progress.note(handled_reviews=(*self._progress.state.handled_reviews, review.id))
         if attempt.patch is None or attempt.verdict.kind is not VerdictKind.FIXED:
+            if is_of_ci(review):
+                return None  # people see the red check, and it may become green by itself
             reason = f"the changes {review.user} requested could not be made: {attempt.verdict.reason}"
             return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)
         self._progress.enter(Step.PROPOSE)

@@ -11,10 +11,10 @@ from datetime import timedelta
 import pytest
 
 from sweeper.errors import Transient
-from sweeper.model import ChecksState, FixOutcome, Outcome, ReviewState, Workspace
+from sweeper.model import ChecksState, FixOutcome, Outcome, ReviewState, Step, Workspace
 from tests.support.agents import Turn
 from tests.support.code_host_state import FakeJob
-from tests.support.scene import CHANGES_NOTHING, FIXES, GREEN, SETTINGS, Scene, sweep_scene
+from tests.support.scene import CHANGES_NOTHING, FIXES, FIXES_MORE, GREEN, SETTINGS, Scene, sweep_scene
 
 pytestmark = pytest.mark.slow
 JOB = FakeJob("test", steps=(("Run pytest", "failure"),))
@@ -27,7 +27,22 @@ async def scene() -> AsyncIterator[Scene]:
 
 
 class TestC08:
-    async def test_red_checks_of_our_own_proposal_are_waited_out_and_make_no_second_one(self, scene: Scene) -> None:
+    async def test_red_checks_of_our_own_proposal_get_one_more_attempt_on_the_same_branch(self, scene: Scene) -> None:
+        scene.agent_does(FIXES, FIXES_MORE)
+        await scene.start_and_wait()
+        first = scene.pull.head_sha
+        scene.github.set_checks(first, ChecksState.RED)
+        await scene.ring()
+        await scene.until(lambda told: told.current_step is Step.AWAIT_REVIEW and told.budget.attempts_remaining == 1)
+        assert "own CI failed" in scene.agent.tasks[1].review_comments[0].body
+        assert (list(scene.github.pulls), scene.pull.head_sha != first) == ([scene.pull.number], True)
+        scene.review(ReviewState.APPROVED)
+        await scene.ring()
+        await scene.ends(Outcome.MERGED)
+
+    async def test_red_checks_that_no_attempt_mends_are_waited_out_and_make_no_second_proposal(
+        self, scene: Scene
+    ) -> None:
         await scene.start_and_wait()
         scene.github.set_checks(scene.pull.head_sha, ChecksState.RED)
         scene.review(ReviewState.APPROVED)
@@ -36,7 +51,7 @@ class TestC08:
         for _ in range(3):
             await scene.looks_again()
         assert list(scene.github.pulls) == [scene.pull.number]
-        assert len(scene.agent.tasks) == 1
+        assert len(scene.agent.tasks) == 2
         scene.github.set_checks(scene.pull.head_sha, ChecksState.GREEN)
         await scene.ring()
         await scene.ends(Outcome.MERGED)

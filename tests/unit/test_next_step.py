@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from sweeper.model import ChecksState, MergeMode, Outcome, World
-from sweeper.policy.next_step import Act, Decision, Watch, decide
+from sweeper.policy.next_step import Act, Decision, Watch, decide, is_of_ci
 from tests.support.values import HEAD, NOW, OLD_HEAD, approved, proposal, wants_changes, world
 
 GRACE = timedelta(minutes=2)
@@ -154,3 +154,23 @@ def test_never_merges_a_head_that_is_not_the_one_we_pushed() -> None:
 def test_approval_is_bound_to_the_head_we_pushed() -> None:
     seen = world(approved(commit_id=HEAD), checks=ChecksState.GREEN, branch_sha=OLD_HEAD, head_sha=OLD_HEAD)
     assert _decide(seen, proposal=proposal(head_sha=OLD_HEAD)).act is Act.WAIT
+
+
+def test_the_proposals_own_red_ci_gets_one_attempt_for_each_head() -> None:
+    seen = world(checks=ChecksState.RED)
+    decision = _decide(seen, may_try=True)
+    assert (decision.act, decision.reason) == (Act.FIX_AGAIN, "the proposal's own CI failed")
+    assert decision.review is not None
+    assert is_of_ci(decision.review)
+    assert _decide(seen, may_try=True, handled_reviews=(decision.review.id,)).act is Act.WAIT
+    assert _decide(seen, may_try=False).act is Act.WAIT
+
+
+@pytest.mark.parametrize("checks", [state for state in ChecksState if state is not ChecksState.RED])
+def test_ci_that_does_not_say_no_asks_for_nothing(checks: ChecksState) -> None:
+    assert _decide(world(checks=checks), may_try=True).act is Act.WAIT
+
+
+def test_a_persons_request_goes_before_what_ci_says() -> None:
+    decision = _decide(world(wants_changes(), checks=ChecksState.RED), may_try=True)
+    assert decision.review == wants_changes()
