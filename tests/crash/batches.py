@@ -239,8 +239,8 @@ def judge(row: Row, seen: Seen, reference: Reference) -> str:
     could not be taken back is named.
     """
     if not (row.table is Table.FAILURES or (row.table is Table.FAULTS and row.moment in LASTING)):
-        # Who reads late does a thing twice, and has to take one of the two back.
-        return differences(settled(seen) if row.moment == "stale_read" else seen, reference.seen)
+        # Who reads late, or whose first call lands after the second, does a thing twice and has to take one back.
+        return differences(settled(seen) if row.moment in ("stale_read", Point.CALL) else seen, reference.seen)
     allowed = reference.seen.effects | {"comment.create": reference.seen.effects.get("comment.create", 0) + 1}
     found = [f"twice: {name}" for name in doubled(seen, allowed)]
     if "left over" not in seen.reason:
