@@ -120,8 +120,8 @@ _LOSE_THE_ANSWER = (
 )
 """The pull request is made, its answer is lost, and it cannot be looked for until the tries are used up."""
 
-_TAKE_LONG = ({"method": "POST", "kind": "slow", "seconds": 23},)
-"""Longer than a target waits before it looks whether the one who is in still lives."""
+_TAKE_LONG = tuple({"method": method, "kind": "slow", "seconds": 13} for method in ("GET", "POST"))
+"""Each shorter than a call may take, together longer than a target waits before it looks whether who is in lives."""
 
 SCENARIOS = (
     Scenario("merged", Outcome.MERGED, _approve),
