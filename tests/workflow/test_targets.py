@@ -86,7 +86,7 @@ async def test_thirty_pushes_in_thirty_minutes_get_one_proposal_and_at_most_two_
 
 
 async def test_another_cause_on_the_branch_gets_its_own_proposal_while_one_is_parked_for_a_week(scene: Scene) -> None:
-    await scene.start_and_wait(proposal_ttl=timedelta(days=14))
+    await scene.start_and_wait(proposal_ttl=timedelta(days=14), poll_interval=timedelta(days=3))
     await scene.sleep(timedelta(days=7))
     other = await begun(scene, scene.github.add_run("main", jobs=[OTHER_CAUSE]))
     await scene.until_open_pulls(2)
