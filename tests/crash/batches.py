@@ -240,7 +240,7 @@ def judge(row: Row, seen: Seen, reference: Reference) -> str:
     """
     if not (row.table is Table.FAILURES or (row.table is Table.FAULTS and row.moment in LASTING)):
         # Who reads late, or whose first call lands after the second, does a thing twice and has to take one back.
-        return differences(settled(seen) if row.moment in ("stale_read", Point.CALL) else seen, reference.seen)
+        return differences(settled(seen) if row.moment in ("stale_read", "hold", Point.CALL) else seen, reference.seen)
     allowed = reference.seen.effects | {"comment.create": reference.seen.effects.get("comment.create", 0) + 1}
     found = [f"twice: {name}" for name in doubled(seen, allowed)]
     if "left over" not in seen.reason:
