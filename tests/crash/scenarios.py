@@ -2,8 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
+from adapters.loopback.drive.answers import LedgerCall
 from adapters.loopback.drive.requests import NewPush, NewReview, PullAct
 from adapters.loopback.drive_client import DriveClient
 from sweeper.model import Outcome
@@ -70,8 +72,21 @@ async def _close(people: People) -> None:
 
 
 async def _give_up(people: People) -> None:
-    await people.ledger.has("reviewers.request")
+    """Once she was asked, or GitHub did not let us ask her, and we have looked at the reviews since: who is asked does
+    not answer in the same instant.
+    """
+    await people.ledger.until(_was_asked_and_seen)
     await people.reviews("CHANGES_REQUESTED", "say please")
+
+
+def _was_asked_and_seen(calls: list[LedgerCall]) -> bool:
+    asked = [n for n, call in enumerate(calls) if _asks_reviewers(call)]
+    return bool(asked) and any(call.path.endswith("/reviews") for call in calls[asked[0] + 1 :])
+
+
+def _asks_reviewers(call: LedgerCall) -> bool:
+    is_decided = call.effect is not None or call.status == HTTPStatus.UNPROCESSABLE_ENTITY
+    return call.method == "POST" and call.path.endswith("/requested_reviewers") and is_decided
 
 
 async def _watch(people: People) -> None:
