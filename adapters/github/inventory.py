@@ -15,7 +15,7 @@ from adapters.github.replies import CheckRunReply, PersonReply, PullReply, RefRe
 from adapters.github.settings import GitHubAccess
 from sweeper import ids
 from sweeper.errors import Permanent
-from sweeper.model import Instant, RunRef
+from sweeper.model import Instant
 from sweeper.model.run import FAILING_CONCLUSIONS
 from sweeper.model.upkeep import FailedRun, OpenCheck, PullTrace, Remains, RepositoryRef
 
@@ -137,12 +137,7 @@ class GitHubInventory:
 def _failed(run: _ListedRun) -> FailedRun:
     actor = run.triggering_actor or run.actor
     return FailedRun(
-        run=RunRef(
-            repository=run.repository.full_name,
-            repository_id=run.repository.id,
-            run_id=run.id,
-            run_attempt=run.run_attempt,
-        ),
+        run=run.ref,
         conclusion=run.conclusion or "",
         head_sha=run.head_sha,
         head_branch=run.head_branch,

@@ -2,7 +2,7 @@
 
 from pydantic import SecretStr, model_validator
 
-from sweeper.model import Instant, Wire
+from sweeper.model import Instant, RunRef, Wire
 
 
 class PersonReply(Wire):
@@ -68,6 +68,16 @@ class RunReply(Wire):
     repository: RepositoryReply
     html_url: str = ""
     created_at: Instant
+
+    @property
+    def ref(self) -> RunRef:
+        """What identifies this attempt."""
+        return RunRef(
+            repository=self.repository.full_name,
+            repository_id=self.repository.id,
+            run_id=self.id,
+            run_attempt=self.run_attempt,
+        )
 
 
 class StepReply(Wire):

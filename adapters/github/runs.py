@@ -65,12 +65,7 @@ def _facts(there: Repository, reply: RunReply) -> RunFacts:
     head = reply.head_repository
     branch_head = _branch_head(there, reply)
     return RunFacts(
-        run=RunRef(
-            repository=reply.repository.full_name,
-            repository_id=reply.repository.id,
-            run_id=reply.id,
-            run_attempt=reply.run_attempt,
-        ),
+        run=reply.ref,
         status=reply.status or "unknown",
         conclusion=reply.conclusion,
         event=reply.event,

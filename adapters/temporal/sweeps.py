@@ -37,7 +37,7 @@ from adapters.temporal.views import first_memo, view_of
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.activities.requests import IsOpen
 from sweeper.errors import NotFound, Transient
-from sweeper.model import Joined, Step, SweepInput, SweepState, Trigger, TriggerSource
+from sweeper.model import Joined, Step, SweepInput, SweepState, Trigger
 from sweeper.model.crowd import Crowd
 from sweeper.model.upkeep import StuckCase
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
@@ -243,8 +243,7 @@ def _priority(sweep: SweepInput) -> Priority:
 
     The fairness key is the repository's id: a key may have 64 bytes, and a name may be longer.
     """
-    is_manual = sweep.trigger.source is TriggerSource.CLI or sweep.trigger.request_id is not None
-    return Priority(priority_key=1 if is_manual else 3, fairness_key=str(sweep.run.repository_id))
+    return Priority(priority_key=1 if sweep.trigger.is_manual else 3, fairness_key=str(sweep.run.repository_id))
 
 
 def _crowd_query(repository: str) -> str:

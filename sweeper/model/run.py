@@ -33,6 +33,11 @@ class Trigger(Wire):
     actor: str | None = None
     reason: str = ""
 
+    @property
+    def is_manual(self) -> bool:
+        """Whether a person asked: that goes before the rest, and no cap and no mute holds it back."""
+        return self.source in (TriggerSource.CLI, TriggerSource.DISPATCH)
+
 
 class Joined(Wire):
     """A newer failing run of a sweep's cause that was left to it, and what asked for a sweep of it."""

@@ -10,17 +10,14 @@ from sweeper.policy.freshness import REVERIFIABLE, freshness
 from sweeper.policy.next_step import Act, Decision
 from sweeper.workflows.calls import is_a, sentence_of
 from sweeper.workflows.lookout import Lookout
-from sweeper.workflows.parts import Parts
+from sweeper.workflows.parts import Chapter, Parts
 
 
-class Approval:
+class Approval(Chapter):
     """revalidate -> merge or hand over. What does not hold any more becomes a wait or an ending, never a merge."""
 
     def __init__(self, parts: Parts, lookout: Lookout) -> None:
-        self._progress = parts.progress
-        self._calls = parts.calls
-        self._bell = parts.bell
-        self._proof = parts.proof
+        super().__init__(parts)
         self._lookout = lookout
 
     async def act(self, seen: World) -> Decision:

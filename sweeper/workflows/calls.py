@@ -19,10 +19,10 @@ from sweeper.activities import names, requests
 from sweeper.activities.names import Activity, In, Out, Timing
 from sweeper.errors import BY_NAME, NON_RETRYABLE, AuthBroken, Bug, HostLost, RateLimited, SweeperError
 from sweeper.model import Timeouts
+from sweeper.policy.stuck import CREDENTIALS
 from sweeper.workflows.waits import Bell
 
 RETRY_CEILING = timedelta(minutes=1)
-CREDENTIALS = "GitHub to accept our credentials"
 FIRST_PARK = timedelta(minutes=1)
 LONGEST_PARK = timedelta(minutes=15)
 LONG_TRIES = 10

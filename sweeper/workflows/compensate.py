@@ -6,25 +6,22 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
 from sweeper.activities import names, requests
-from sweeper.model import Effect, Ending, RunRef, Step, Wire
+from sweeper.model import Effect, Ending, Step, Wire
 from sweeper.policy.compensation import NEEDS_HUMAN, Undo, undo_plan
-from sweeper.workflows.calls import Calls, sentence_of
+from sweeper.workflows.calls import sentence_of
 from sweeper.workflows.check_run import CheckRun
-from sweeper.workflows.progress import Progress
-from sweeper.workflows.turns import Turns
+from sweeper.workflows.parts import Chapter, Parts
 
 FAILURES = (ActivityError, ApplicationError)
 """Of an activity, and of a host that is lost before any activity could begin there."""
 
 
-class Compensation:
+class Compensation(Chapter):
     """Runs the undo plan of an outcome. A step that fails for good is reported as left over, by name."""
 
-    def __init__(self, run: RunRef, progress: Progress, calls: Calls, turns: Turns) -> None:
-        self._run = run
-        self._progress = progress
-        self._calls = calls
-        self._turns = turns
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self._run = parts.sweep.run
 
     async def run(self, ending: Ending) -> tuple[str, ...]:
         """What is left over; empty if the world is as it should be."""
@@ -34,7 +31,7 @@ class Compensation:
         # The target goes first: no newer run may be left to a sweep that is about to end.
         for what, leaving in (
             ("its turn at the branch", self._turns.over(said_no=ending.said_no)),
-            ("its place on the machine", self._turns.free_place()),
+            ("its place on the machine", self._places.free()),
         ):
             try:
                 await leaving

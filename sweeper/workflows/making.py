@@ -7,23 +7,13 @@ from sweeper.model import AttemptResult, Ending, Outcome, Reproduction, RunFacts
 from sweeper.policy.admission import Admission, admit_fix, admit_run
 from sweeper.policy.limits import DIFF_TOO_LARGE
 from sweeper.workflows.check_run import CheckRun
-from sweeper.workflows.parts import Parts
+from sweeper.workflows.parts import Chapter
 from sweeper.workflows.progress import known
 from sweeper.workflows.waits import until_earliest
 
 
-class Making:
+class Making(Chapter):
     """Makes a fix that is proven on the branch as it is, or says why there is none to propose."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._sweep = parts.sweep
-        self._settings = parts.sweep.settings
-        self._progress = parts.progress
-        self._calls = parts.calls
-        self._bell = parts.bell
-        self._turns = parts.turns
-        self._attempts = parts.attempts
-        self._proof = parts.proof
 
     async def until_proven(self) -> AttemptResult | Ending:
         """The attempt to propose. While fixes are made the branch may move on; then what holds there counts."""
@@ -104,7 +94,7 @@ class Making:
             if (unverifiable := known(self._progress.state.plan).unverifiable) is not None:
                 return Ending(outcome=Outcome.UNVERIFIABLE, reason=unverifiable)
             began = workflow.now()
-            if ending := await self._turns.enter() or await self._turns.take_place(await self._proof.host()):
+            if ending := await self._turns.enter() or await self._places.take():
                 return ending
             has_waited = workflow.now() - began > self._settings.timeouts.read
             if not has_waited and self._progress.state.newer_run is None:

@@ -21,24 +21,17 @@ from sweeper.policy.next_step import Act, Decision, is_of_ci
 from sweeper.workflows.approval import Approval
 from sweeper.workflows.calls import is_a
 from sweeper.workflows.lookout import Lookout
-from sweeper.workflows.parts import Parts
+from sweeper.workflows.parts import Chapter, Parts
 from sweeper.workflows.progress import known
-from sweeper.workflows.turns import ASK_AGAIN
+from sweeper.workflows.queueing import ASK_AGAIN
 from sweeper.workflows.waits import until_earliest
 
 
-class ProposalLife:
+class ProposalLife(Chapter):
     """Everything between a verified patch and an ending."""
 
     def __init__(self, parts: Parts) -> None:
-        self._sweep = parts.sweep
-        self._settings = parts.sweep.settings
-        self._progress = parts.progress
-        self._calls = parts.calls
-        self._bell = parts.bell
-        self._turns = parts.turns
-        self._attempts = parts.attempts
-        self._proof = parts.proof
+        super().__init__(parts)
         self._lookout = Lookout(parts.sweep, parts.progress, parts.calls)
         self._approval = Approval(parts, self._lookout)
 
@@ -53,6 +46,7 @@ class ProposalLife:
         self._progress.note(proposal=opened.proposal, pushed_at=now, expires_at=now + self._settings.proposal_ttl)
         self._progress.done(opened.effect)
         await self._turns.leave()
+        await self._places.free()
         await self._ask_reviewers()
 
     async def _ask_reviewers(self) -> None:
@@ -110,7 +104,7 @@ class ProposalLife:
             reason = f"{review.user} requested changes and no attempt is left"
             return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)
         attempt = await self._lookout.unless_ended(self._attempt_in_place(review), self._bell)
-        await self._turns.free_place()
+        await self._places.free()
         if isinstance(attempt, Decision):
             return None  # the next look finds the same and ends the story
         if isinstance(attempt, Ending):
@@ -140,7 +134,7 @@ class ProposalLife:
 
     async def _attempt_in_place(self, review: Review) -> AttemptResult | Ending:
         """Once the machine has a place for it."""
-        ending = await self._turns.take_place(await self._proof.host())
+        ending = await self._places.take()
         return ending or await self._attempts.again(review)
 
     def _texts(self, attempt: AttemptResult) -> requests.ProposeRequest:

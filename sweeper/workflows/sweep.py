@@ -64,14 +64,14 @@ class SweepWorkflow:
             self._progress.enter(step)
 
     @workflow.run
-    async def run(self, sweep: SweepInput) -> SweepResult:
+    async def run(self, sweep: SweepInput) -> SweepResult:  # noqa: ARG002 - Temporal gives it to `__init__`, too
         """One outcome and one sentence, always; whatever fails on the way becomes an outcome, too."""
         ending = await self._until_cancelled()
         self._progress.is_ending = True
         self._bell.stopped = False
         if self._progress.is_unanswered(names.MERGE.name):
             ending = await self._perhaps_merged(ending)
-        compensation = Compensation(sweep.run, self._progress, self._calls, self._parts.turns)
+        compensation = Compensation(self._parts)
         left_over = await _to_the_end(compensation.run(ending))
         reason = "; ".join([ending.reason, *(f"left over: {thing}" for thing in left_over)])
         self._progress.finish(ending.outcome, reason)

@@ -1,35 +1,23 @@
 """Taking turns: whether there is room in the repository, and whose turn it is at the target."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from temporalio import workflow
 
 from sweeper import ids
 from sweeper.activities import names, requests
-from sweeper.model import Ending, Outcome, Step, SweepInput, TriggerSource
+from sweeper.model import Ending, Outcome, Step, SweepInput
 from sweeper.model.target import Answer, Asked, EnterRequest, LeaveRequest, Turn
 from sweeper.workflows.calls import Calls
 from sweeper.workflows.progress import Progress, known
-from sweeper.workflows.waits import Bell, until_earliest
+from sweeper.workflows.queueing import Held, standing, until_let_in
+from sweeper.workflows.waits import Bell
 
-ASK_AGAIN = timedelta(minutes=2)
-"""Of one that waits for its turn: it is rung when that comes, this is for a ring that was lost."""
-
-
-@dataclass(frozen=True)
-class _Held:
-    """What holds a sweep up, and until when if that is known."""
-
-    what: str
-    until: datetime | None = None
+ENDS_SOON = timedelta(seconds=5)
 
 
 class Turns:
-    """Exclusive right to a target: from prepare to propose, and from revalidate to merge; not while a human thinks.
-    And a place on the machine for as long as attempts are made.
-    """
+    """Exclusive right to a target: from enter to propose, and from revalidate to merge; not while a human thinks."""
 
     def __init__(self, sweep: SweepInput, progress: Progress, calls: Calls, bell: Bell) -> None:
         self._sweep = sweep
@@ -41,24 +29,7 @@ class Turns:
     async def enter(self) -> Ending | None:
         """Wait for room and for its turn at the target. None: it is in; else how the sweep ends without one."""
         self._progress.enter(Step.ENTER)
-        return await self._until_in(self._ask_target)
-
-    async def take_place(self, host: str) -> Ending | None:
-        """Wait for one of the machine's places for attempts; repositories take turns, requests by hand go first."""
-        return await self._until_in(lambda: self._ask_host(host))
-
-    async def _until_in(self, ask: Callable[[], Awaitable[Ending | _Held | None]]) -> Ending | None:
-        while True:
-            self._bell.rung = False
-            answer = await ask()
-            give_up_at = self._progress.patient_until
-            if not isinstance(answer, _Held):
-                return answer
-            if workflow.now() >= give_up_at:
-                return Ending(outcome=Outcome.EXPIRED, reason=f"waited too long for {answer.what}")
-            self._progress.wait(answer.what, give_up_at)
-            self._progress.continue_as_new_if_long()
-            await self._bell.wait(until_earliest(give_up_at, answer.until, workflow.now() + ASK_AGAIN))
+        return await until_let_in(self._ask_target, self._progress, self._bell)
 
     async def enter_again(self) -> Answer:
         """With an approval: may it act on it now? It goes before those that have no proposal yet."""
@@ -74,22 +45,13 @@ class Turns:
     async def leave(self) -> None:
         """The proposal waits for a human; others may have their turn."""
         await self._leave(has_proposal=True)
-        await self.free_place()
 
     async def over(self, *, said_no: bool) -> None:
         """The sweep is over; a human's no mutes its cause for a time."""
         if self._progress.state.has_asked:
             await self._leave(mute_for=self._settings.mute_ttl if said_no else None)
 
-    async def free_place(self) -> None:
-        """Others may make their attempts."""
-        if self._progress.state.has_place:
-            sweep_id, places = workflow.info().workflow_id, ids.places_id(known(self._progress.state.host))
-            request = LeaveRequest(target=places, sweep=sweep_id, signature=sweep_id)
-            await self._calls.do(names.LEAVE_TARGET, request)
-            self._progress.note(has_place=False)
-
-    async def _ask_target(self) -> Ending | _Held | None:
+    async def _ask_target(self) -> Ending | Held | None:
         while True:
             # Who has asked once has had its room: it waits, or is in, and must not be held up by its own kind.
             if not self._progress.state.has_asked and (held := await self._room()) is not None:
@@ -98,13 +60,13 @@ class Turns:
             if answer.turn is Turn.GO:
                 return None
             if answer.turn is Turn.WAIT:
-                return _Held("its turn at the branch" + _place(answer))
-            if ending := await self._refused(answer):
-                return ending
+                return Held("its turn at the branch" + standing(answer))
+            if (refusal := await self._refused(answer)) is not None:
+                return refusal
 
-    async def _room(self) -> _Held | None:
+    async def _room(self) -> Held | None:
         """What holds it up in the repository. A request by hand is not held up."""
-        if is_manual(self._sweep):
+        if self._sweep.trigger.is_manual:
             return None
         request = requests.RoomRequest(
             repository=self._sweep.run.repository,
@@ -113,24 +75,7 @@ class Turns:
             started_at=self._progress.state.started_at,
         )
         room = await self._calls.do(names.FIND_ROOM, request)
-        return None if room.is_free else _Held(room.reason, room.until)
-
-    async def _ask_host(self, host: str) -> _Held | None:
-        self._progress.note(has_place=True)
-        sweep_id = workflow.info().workflow_id
-        asked = Asked(
-            sweep=sweep_id,
-            run_id=self._sweep.run.run_id,
-            workflow=sweep_id,
-            signature=sweep_id,
-            group=str(self._sweep.run.repository_id),
-            is_manual=is_manual(self._sweep),
-        )
-        request = EnterRequest(target=ids.places_id(host), asked=asked, capacity=self._settings.places)
-        answer = await self._calls.do(names.ENTER_TARGET, request)
-        if answer.turn is Turn.GO:
-            return None
-        return _Held(f"a free place on this machine (limit {self._settings.places})" + _place(answer))
+        return None if room.is_free else Held(room.reason, room.until)
 
     async def _ask(self, *, again: bool = False) -> Answer:
         facts, diagnosis = known(self._progress.state.facts), known(self._progress.state.diagnosis)
@@ -140,13 +85,13 @@ class Turns:
             run_id=facts.run.run_id,
             workflow=facts.workflow_path,
             signature=diagnosis.signature,
-            is_manual=is_manual(self._sweep),
+            is_manual=self._sweep.trigger.is_manual,
             again=again,
         )
         return await self._calls.do(names.ENTER_TARGET, EnterRequest(target=self._target(), asked=asked))
 
-    async def _refused(self, answer: Answer) -> Ending | None:
-        """None: the sweep it was to join is gone, so it asks again."""
+    async def _refused(self, answer: Answer) -> Ending | Held | None:
+        """None: the sweep it was to join is over, so it asks again. One that is about to end may still leave a no."""
         if answer.turn is Turn.MUTED:
             return Ending(outcome=Outcome.MUTED, reason=answer.reason)
         if answer.turn is Turn.SUPERSEDED:
@@ -155,6 +100,9 @@ class Turns:
         join = requests.JoinRequest(sweep=other, run=known(self._progress.state.facts).run, trigger=self._sweep.trigger)
         if (await self._calls.do(names.JOIN_SWEEP, join)).is_open:
             return Ending(outcome=Outcome.JOINED, reason=answer.reason)
+        ended = await self._calls.do(names.FIND_ENDED, requests.FindEndedRequest(sweeps=(other,)))
+        if other not in ended.sweeps:
+            return Held(f"{other} to end", workflow.now() + ENDS_SOON)
         gone = LeaveRequest(target=self._target(), sweep=other, signature="")
         await self._calls.do(names.LEAVE_TARGET, gone)
         return None
@@ -173,12 +121,3 @@ class Turns:
     def _target(self) -> str:
         facts = known(self._progress.state.facts)
         return ids.target_id(known(facts.head_repository_id), known(facts.head_branch))
-
-
-def is_manual(sweep: SweepInput) -> bool:
-    """Whether a person asked for it: such a sweep goes before others and is held back by no cap and no mute."""
-    return sweep.trigger.source in (TriggerSource.CLI, TriggerSource.DISPATCH)
-
-
-def _place(answer: Answer) -> str:
-    return f", place {answer.position}" + (f" behind {answer.other}" if answer.other else "")

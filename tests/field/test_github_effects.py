@@ -19,8 +19,8 @@ from sweeper.activities.requests import AttemptRequest
 from sweeper.activities.workbench import WorkbenchActivities
 from sweeper.errors import NON_RETRYABLE, AuthBroken, Permanent, PolicyDenied, Transient
 from sweeper.model import CheckPlan, EffectState, Limits, Outcome
+from sweeper.policy.stuck import CREDENTIALS
 from sweeper.ports import Ports
-from sweeper.workflows.calls import CREDENTIALS
 from tests.contract.test_worktrees_port import META, REF, REPO
 from tests.support.agents import ScriptedAgent, Turn, write
 from tests.support.code_host import FakeCodeHost

@@ -9,7 +9,6 @@ from sweeper.model.target import TargetMemo, Waiting
 from sweeper.model.upkeep import StuckCase, StuckKind
 from sweeper.policy.stuck import CREDENTIALS, LATE, QUEUE_AGE, nobody_works, task_fails, waits_badly, waits_too_long
 from sweeper.reporting import is_about
-from sweeper.workflows import calls
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 
@@ -46,10 +45,6 @@ def test_a_queue_is_old_when_its_first_has_waited_too_long(age: timedelta | None
     queue = (Waiting(sweep="sweep-2-1", since=NOW - age if age else None),)
     memo = TargetMemo(holder="sweep-1-1", queue=queue, waiting=1)
     assert kind_of(waits_too_long("target-1-x", memo, NOW)) is kind
-
-
-def test_the_wait_for_credentials_has_the_name_that_sweeps_give_it() -> None:
-    assert calls.CREDENTIALS == CREDENTIALS
 
 
 def test_an_empty_queue_is_never_old() -> None:
