@@ -28,7 +28,8 @@ from tests.support.code_host_contract import LoopbackScene, new_pull, propose
 from tests.support.git_origin import GitOrigin, git
 from tests.support.github_loopback import access_as_app, loopback_scene
 from tests.support.sandbox import FakeSandbox
-from tests.support.scene import SETTINGS, MemoryArtifacts, Scene, edit, effects, sweep_scene
+from tests.support.scene import SETTINGS, Scene, edit, effects, sweep_scene
+from tests.support.scene_doubles import MemoryArtifacts
 from tests.support.values import diagnosis, reproduction, run_facts
 from worktrees.store import WorktreeStore
 

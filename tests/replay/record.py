@@ -19,7 +19,8 @@ from temporalio.client import WorkflowHistory
 from sweeper import ids
 from sweeper.model import WORKFLOW_VERSION, MergeMode, Outcome, ReviewState, Step
 from tests.support.sandbox import Reply
-from tests.support.scene import FIXES, FIXES_MORE, REPOSITORY_ID, SETTINGS, BusyAgent, Scene, sweep_scene
+from tests.support.scene import FIXES, FIXES_MORE, REPOSITORY_ID, SETTINGS, Scene, sweep_scene
+from tests.support.scene_doubles import BusyAgent
 
 HISTORIES = Path(__file__).with_name("histories")
 QUIET = {"poll_interval": timedelta(days=2)}

@@ -4,32 +4,25 @@ Tests say what people and CI do (`github`), let time pass (`sleep`), and look at
 """
 
 import asyncio
-import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import EventType, WorkflowExecutionStatus
+from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflow.v1 import WorkflowExecutionInfo
 from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
-from temporalio.client import Client, WorkflowHandle
-from temporalio.service import RPCError
+from temporalio.client import WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 
-from adapters.temporal.sweeps import TemporalSweeps
 from adapters.temporal.targets import TemporalTargets
 from sweeper import ids
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import (
-    ArtifactRef,
     Checkpoint,
-    Effect,
     EffectState,
-    FixReport,
-    GitAccess,
     Limits,
     MergeMode,
     Outcome,
@@ -44,16 +37,15 @@ from sweeper.model import (
     TriggerSource,
     Workspace,
 )
-from sweeper.model.crowd import Crowd
-from sweeper.ports import Durable, FixAgent, Ports, SandboxRun, TaskFile
+from sweeper.ports import Durable, FixAgent, Ports, SandboxRun
 from sweeper.worker import build_workers
 from sweeper.workflows.progress import MEMO
 from sweeper.workflows.sweep import SweepWorkflow
 from tests.support.agents import Edit, Gate, ScriptedAgent, Turn
 from tests.support.code_host import FakeCodeHost
-from tests.support.code_host_scene import FakeGitHub
 from tests.support.code_host_state import FakeJob, FakePull
 from tests.support.sandbox import FakeSandbox, Reply
+from tests.support.scene_doubles import LinkedWorkspaces, MemoryArtifacts, SceneSweeps
 from tests.support.temporal import time_skipping_env
 from tests.support.workspaces import FakeWorkspaces
 
@@ -70,99 +62,6 @@ SETTINGS = SweepSettings(
     limits=Limits(files=3, lines=20),
     timeouts=Timeouts(heartbeat=timedelta(seconds=1), retry_first=timedelta(milliseconds=10), tries=5),
 )
-
-
-class MemoryArtifacts:
-    """The artefact store as a dictionary."""
-
-    def __init__(self) -> None:
-        self.stored: dict[str, bytes] = {}
-
-    async def put(self, data: bytes) -> ArtifactRef:
-        digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
-        self.stored[digest] = data
-        return ArtifactRef(digest=digest, size=len(data))
-
-    async def get(self, ref: ArtifactRef) -> bytes:
-        return self.stored[ref.digest]
-
-
-class LinkedWorkspaces(FakeWorkspaces):
-    """Its remote is the fake GitHub: what is pushed there moves the branch of the pull request.
-
-    `before` holds a method up, by name.
-    """
-
-    def __init__(self, github: FakeGitHub, host: str = "here") -> None:
-        super().__init__(host=host)
-        self._github = github
-        self.branches = {github.repository_id: github.branches}
-        self.before: dict[str, Callable[[], Awaitable[None]]] = {}
-
-    async def push(
-        self, repository_id: int, branch: str, commit: str, expected: str | None, access: GitAccess, effect_key: str
-    ) -> Effect:
-        await self._held("push")
-        effect = await super().push(repository_id, branch, commit, expected, access, effect_key)
-        self._github.set_branch_head(branch, commit)
-        return effect
-
-    async def delete_branch(
-        self, repository_id: int, branch: str, ours: str, access: GitAccess, effect_key: str
-    ) -> Effect:
-        await self._held("delete_branch")
-        effect = await super().delete_branch(repository_id, branch, ours, access, effect_key)
-        if effect.state is EffectState.CREATED:
-            self._github.delete_branch(branch, "ci-sweeper[bot]")
-        return effect
-
-    async def discard(self, repository_id: int, sweep: str) -> None:
-        await self._held("discard")
-        await super().discard(repository_id, sweep)
-
-    async def _held(self, method: str) -> None:
-        if method in self.before:
-            await self.before[method]()
-
-
-class SceneSweeps(TemporalSweeps):
-    """The real ones on a server that cannot list: what else goes on in the repository is up to the test."""
-
-    def __init__(self, client: Client) -> None:
-        super().__init__(client)
-        self.around = Crowd()
-        self._client = client
-
-    async def is_open(self, workflow_id: str) -> bool | None:
-        """Raw, because this server keeps an unset search attribute as null, which the client cannot decode."""
-        request = DescribeWorkflowExecutionRequest(
-            namespace=self._client.namespace, execution=WorkflowExecution(workflow_id=workflow_id)
-        )
-        try:
-            found = await self._client.workflow_service.describe_workflow_execution(request)
-        except RPCError:
-            return None
-        return found.workflow_execution_info.status == WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING
-
-    async def crowd(self, repository: str, besides: str, began_at: datetime) -> Crowd:
-        return self.around
-
-
-class BusyAgent:
-    """An agent that never ends by itself."""
-
-    name = "scripted"
-
-    def __init__(self) -> None:
-        self.started, self.stopped = asyncio.Event(), asyncio.Event()
-
-    async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
-        self.started.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            self.stopped.set()
-        raise AssertionError("unreachable")
 
 
 def edit(files: Mapping[str, str | None]) -> Callable[[FakeWorkspaces], Edit]:

@@ -19,7 +19,7 @@ from sweeper.policy.orphans import Fate
 from sweeper.ports import Caretaking, Durable, Ports
 from tests.support.code_host import FakeCodeHost
 from tests.support.sandbox import FakeSandbox
-from tests.support.scene import MemoryArtifacts
+from tests.support.scene_doubles import MemoryArtifacts
 from tests.support.sweeps import FakeSweeps
 from tests.support.workspaces import FakeWorkspaces
 

@@ -7,7 +7,8 @@ from temporalio import activity
 from temporalio.api.enums.v1 import EventType
 
 from sweeper.model import EffectState, FixOutcome, Outcome, ReviewState, Step
-from tests.support.scene import FIXES, FIXES_MORE, BusyAgent, Scene, effects
+from tests.support.scene import FIXES, FIXES_MORE, Scene, effects
+from tests.support.scene_doubles import BusyAgent
 
 pytestmark = pytest.mark.slow
 

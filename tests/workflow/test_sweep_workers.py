@@ -24,7 +24,8 @@ from sweeper.workflows.attempt import AttemptWorkflow
 from sweeper.workflows.sweep import SweepWorkflow
 from sweeper.workflows.target import TargetWorkflow
 from tests.support.code_host import FakeCodeHost
-from tests.support.scene import REPOSITORY_ID, SETTINGS, LinkedWorkspaces, Scene, working
+from tests.support.scene import REPOSITORY_ID, SETTINGS, Scene, working
+from tests.support.scene_doubles import LinkedWorkspaces
 from tests.support.temporal import dev_server
 
 pytestmark = pytest.mark.slow
