@@ -1,11 +1,12 @@
 """The service as an operator runs it: processes of their own, against a GitHub on loopback, driven from outside."""
 
 import asyncio
+import secrets
 import signal
 import socket
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ SECRET = "the webhook's secret"
 _LOOK_EVERY = 0.1
 _PATIENCE = 90.0
 _END_SECONDS = 40.0
+_PORTS = range(10_000, 20_000)
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
@@ -36,11 +38,16 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
 
 
 def free_port() -> int:
-    """A port that is free right now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that is free now and stays so until it is listened on.
+
+    From below the range that the kernel gives to outgoing connections (there, any client beside us may take it in the
+    meantime) and the one of embedded Temporal servers; drawn at random, so that test runs side by side do not meet.
+    """
+    while True:
+        port = _PORTS.start + secrets.randbelow(len(_PORTS))
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Process:
@@ -93,6 +100,7 @@ class Service:
     port: int
     settings: dict[str, str]
     stack: AsyncExitStack
+    started: list[Process] = field(default_factory=list)
     http: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(trust_env=False, timeout=30))
 
     @property
@@ -116,6 +124,7 @@ class Service:
     def starts_in(self, env: Mapping[str, str], command: str, *words: str) -> Process:
         """The same in an environment of its own."""
         process = Process((command, *words), env, self.root / f"{command}.log")
+        self.started.append(process)
         self.stack.push_async_callback(process.ends)
         return process
 
@@ -127,8 +136,14 @@ class Service:
             return False
 
     async def ready(self) -> None:
-        """Wait for it."""
-        await until(self.is_ready)
+        """Wait for it; with what it said if it will never be."""
+
+        async def is_ready() -> bool:
+            running = [process for process in self.started if process.is_alive]
+            assert running, self.started[-1].said()
+            return await self.is_ready()
+
+        await until(is_ready)
 
     async def shown(self, sweep_id: str) -> ShowReport | None:
         """The sweep by the admin API; None if it is not there (yet)."""
