@@ -2,13 +2,20 @@
 
 from sweeper.model.base import Instant, Strict, Wire
 from sweeper.model.failure import (
+    Action,
+    Annotation,
     ArtifactRef,
+    Background,
     Check,
     CheckPlan,
     Diagnosis,
     Evidence,
     FailureClass,
     JobEvidence,
+    OtherFix,
+    PlanStep,
+    TestedTree,
+    Tool,
 )
 from sweeper.model.fix import (
     AttemptResult,
@@ -16,14 +23,16 @@ from sweeper.model.fix import (
     Finding,
     FixOutcome,
     FixReport,
+    Part,
     Patch,
     Reproduction,
     Severity,
+    Tally,
     Verdict,
     VerdictKind,
     Workspace,
 )
-from sweeper.model.git import CommitMeta, GitAccess
+from sweeper.model.git import CommitMeta, FileChange, GitAccess
 from sweeper.model.proposal import (
     CheckReport,
     ChecksState,
@@ -35,7 +44,7 @@ from sweeper.model.proposal import (
     ReviewState,
     World,
 )
-from sweeper.model.run import HeadCi, JobFacts, Joined, RunFacts, RunRef, StepFacts, Trigger, TriggerSource
+from sweeper.model.run import HeadCi, JobFacts, Joined, PullFacts, RunFacts, RunRef, StepFacts, Trigger, TriggerSource
 from sweeper.model.sweep import (
     VERIFIER_VERSION,
     WORKFLOW_VERSION,
@@ -58,8 +67,11 @@ from sweeper.model.sweep import (
 __all__ = [
     "VERIFIER_VERSION",
     "WORKFLOW_VERSION",
+    "Action",
+    "Annotation",
     "ArtifactRef",
     "AttemptResult",
+    "Background",
     "Budget",
     "Check",
     "CheckPlan",
@@ -74,6 +86,7 @@ __all__ = [
     "Ending",
     "Evidence",
     "FailureClass",
+    "FileChange",
     "Finding",
     "FixOutcome",
     "FixReport",
@@ -85,10 +98,14 @@ __all__ = [
     "Joined",
     "Limits",
     "MergeMode",
+    "OtherFix",
     "Outcome",
+    "Part",
     "Patch",
     "PendingAction",
+    "PlanStep",
     "Proposal",
+    "PullFacts",
     "Reproduction",
     "Review",
     "ReviewComment",
@@ -103,7 +120,10 @@ __all__ = [
     "SweepResult",
     "SweepSettings",
     "SweepState",
+    "Tally",
+    "TestedTree",
     "Timeouts",
+    "Tool",
     "Trigger",
     "TriggerSource",
     "Verdict",

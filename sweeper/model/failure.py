@@ -13,12 +13,23 @@ class ArtifactRef(Wire):
     size: int
 
 
+class Annotation(Wire):
+    """What GitHub or a tool noted on a job, redacted and cut: the only place that names a time limit."""
+
+    level: str
+    message: str
+    path: str = ""
+    line: int | None = None
+    title: str = ""
+
+
 class JobEvidence(Wire):
     """A failing job with its (redacted) log. `log` None: there is none, and `log_missing` says why."""
 
     job: JobFacts
     log: ArtifactRef | None = None
     log_missing: str | None = None
+    annotations: tuple[Annotation, ...] = ()
 
 
 class Evidence(Wire):
@@ -37,12 +48,60 @@ class FailureClass(StrEnum):
 
     LINT = "lint"
     FORMAT = "format"
+    TYPE = "type"
     TEST = "test"
+    BUILD = "build"
+    DEPENDENCY = "dependency"
+    CONFIGURATION = "configuration"
+    FLAKY = "flaky"
+    INFRASTRUCTURE = "infrastructure"
+    OUTSIDE_CODE = "outside_code"
     UNKNOWN = "unknown"
 
 
+class Action(StrEnum):
+    """What a diagnosis leads to."""
+
+    FIX = "fix"
+    RERUN_ONCE = "rerun_once"
+    WAIT = "wait"
+    TELL_HUMAN = "tell_human"
+
+
+class TestedTree(Wire):
+    """The tree CI really built: a commit, or its merge with `merged_with`. `source`: where that is known from."""
+
+    __test__ = False  # not a test case, whatever its name begins with
+
+    commit: str
+    merged_with: str | None = None
+    source: str = "the commit that was pushed"
+
+
+class Tool(Wire):
+    """A program that a setup action of the workflow installs. `version` as asked for, a prefix: `3.12`, `20`."""
+
+    name: str
+    version: str = ""
+
+
+class PlanStep(Wire):
+    """A script of the job, as the workflow would run it. `id`: under which later steps find its outputs."""
+
+    name: str
+    command: str
+    shell: str = "default"
+    working_directory: str = "."
+    env: dict[str, str] = {}
+    id: str = ""
+
+
 class Check(Wire):
-    """One command that shows the failure, as the workflow would run it."""
+    """One command that shows the failure, as the workflow would run it.
+
+    `before` runs first, in the same tree: what prepares the job, and passed in CI. `after` are the job's other tests,
+    which must be no redder with a patch than without. `tools` have to be installed where it runs.
+    """
 
     name: str
     command: str
@@ -51,14 +110,44 @@ class Check(Wire):
     shell: str = "default"
     working_directory: str = "."
     env: dict[str, str] = {}
+    before: tuple[PlanStep, ...] = ()
+    after: tuple[PlanStep, ...] = ()
+    tools: tuple[Tool, ...] = ()
 
 
 class CheckPlan(Wire):
-    """The checks of a failure and where they come from. Empty with `unverifiable` set: no proof possible."""
+    """The checks of a failure and where they come from. Empty with `unverifiable` set: no proof possible.
+
+    `reasons`: a sentence for each step of the job, why it is in or out.
+    """
 
     checks: tuple[Check, ...] = ()
     source: str = ""
     unverifiable: str | None = None
+    reasons: tuple[str, ...] = ()
+
+
+class OtherFix(Wire):
+    """An open pull request of somebody else that seems to be the fix, and why we think so."""
+
+    number: int
+    url: str
+    why: str
+
+
+class Background(Wire):
+    """What else is known of a failure: elsewhere, earlier, in other attempts.
+
+    `head_fails_alike` None: the target's head says nothing. `seen_in`: earlier sweeps of the same signature, newest
+    first. `commits_since_green`: `<sha> <subject>` of what came since the workflow last passed there, oldest first.
+    """
+
+    head_fails_alike: bool | None = None
+    green_attempts: tuple[int, ...] = ()
+    seen_in: tuple[str, ...] = ()
+    other_fix: OtherFix | None = None
+    last_green: str | None = None
+    commits_since_green: tuple[str, ...] = ()
 
 
 class Diagnosis(Wire):
@@ -68,10 +157,11 @@ class Diagnosis(Wire):
     step: str
     command: str
     failure_class: FailureClass
-    action: str
+    action: Action
     reasons: tuple[str, ...] = ()
     error_lines: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     signature: str
     jobs: tuple[str, ...] = ()
+    background: Background = Background()

@@ -16,10 +16,34 @@ class Workspace(Wire):
     path: str
 
 
+class Part(StrEnum):
+    """Which part of a check's job a command is: what prepares it, the failing step itself, another test after it."""
+
+    BEFORE = "before"
+    CHECK = "check"
+    AFTER = "after"
+
+
+class Tally(Wire):
+    """Tests by their own tool: those it collects in a run of its own, and how those of the report ended."""
+
+    collected: int | None = None
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    source: str = ""
+
+    @property
+    def ran(self) -> int:
+        """Every test of the report, skipped ones included."""
+        return self.passed + self.failed + self.skipped
+
+
 class CheckResult(Wire):
     """One run of a check. `limit` names the limit that ended it; then the exit code proves nothing.
 
-    `excerpt` is filled in from `output` where somebody reads it; in the history it stays empty.
+    `excerpt` is filled in from `output` where somebody reads it; in the history it stays empty. `step` names the
+    command when it is not the check itself.
     """
 
     check: str
@@ -31,6 +55,9 @@ class CheckResult(Wire):
     excerpt: str = ""
     output: ArtifactRef | None = None
     sandbox: str = ""
+    part: Part = Part.CHECK
+    step: str = ""
+    tally: Tally | None = None
 
     @property
     def is_green(self) -> bool:
@@ -102,7 +129,11 @@ class Finding(Wire):
 
 
 class Verdict(Wire):
-    """The proof or its absence: what ran on a tree with the patch that no agent has touched, in `results`."""
+    """The proof or its absence: what ran on a tree with the patch that no agent has touched, in `results`.
+
+    `restored`: files that were put back to their state in the tested tree for the deciding run. `unchecked`: sentences
+    on what this proof does not cover. `sandbox_held`: which bounds the sandbox's probe found to hold.
+    """
 
     kind: VerdictKind
     reason: str = ""
@@ -110,13 +141,22 @@ class Verdict(Wire):
     findings: tuple[Finding, ...] = ()
     tree: str = ""
     patch_id: str = ""
+    restored: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    sandbox_held: tuple[str, ...] = ()
 
 
 class Reproduction(Wire):
-    """The checks run on the tested tree before any patch. `problem` set: nothing could be concluded."""
+    """The checks run on the tested tree before any patch, several times. `problem` set: nothing could be concluded.
+
+    `commit`: what was checked out, the merge that CI built for a pull request; `tree`: its tree.
+    """
 
     results: tuple[CheckResult, ...] = ()
     problem: str | None = None
+    is_flaky: bool = False
+    commit: str = ""
+    tree: str = ""
 
     @property
     def is_red(self) -> bool:

@@ -1,4 +1,4 @@
-"""What git needs from outside. In memory only: never in the history, a URL, a file or an argument."""
+"""What git needs from outside and what it tells. In memory only: never in the history, a URL, a file or an argument."""
 
 from pydantic import SecretStr
 
@@ -19,3 +19,18 @@ class CommitMeta(Strict):
     name: str
     email: str
     date: Instant
+
+
+class FileChange(Strict):
+    """One file of a change with its content on both sides. Modes are git's (`100644`, `120000`), empty where absent.
+
+    A content is None where the file is absent, a submodule, or larger than what was asked for (`is_cut`).
+    """
+
+    path: str
+    old_path: str | None = None
+    old_mode: str = ""
+    new_mode: str = ""
+    old: bytes | None = None
+    new: bytes | None = None
+    is_cut: bool = False

@@ -76,6 +76,14 @@ class HeadCi(StrEnum):
     RED = "red"
 
 
+class PullFacts(Wire):
+    """The pull request a run is for. `base_sha`: its target when the run was started, as far as GitHub says."""
+
+    number: int
+    base_ref: str
+    base_sha: str = ""
+
+
 class RunFacts(Wire):
     """A run re-read through the API, with the branch it was for. `branch_head` None: the branch is gone; `head_ci`:
     the same workflow on that head, as far as it has moved on.
@@ -93,6 +101,7 @@ class RunFacts(Wire):
     head_repository_id: int | None = None
     branch_head: str | None = None
     head_ci: HeadCi = HeadCi.NONE
+    pull: PullFacts | None = None
     html_url: str = ""
     created_at: Instant
 

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
-from sweeper.model import Check, CheckPlan, Diagnosis, FailureClass, JobEvidence, RunFacts
+from sweeper.model import Action, Check, CheckPlan, Diagnosis, FailureClass, JobEvidence, RunFacts
 from sweeper.policy.joblog import failing_section
 from sweeper.policy.redaction import redact
 
@@ -45,7 +45,7 @@ def diagnose(facts: RunFacts, jobs: Sequence[JobEvidence], logs: Sequence[bytes 
         step=step.name if step else "",
         command=check.command if check else "",
         failure_class=failure_class,
-        action="fix" if plan.checks else "tell a human",
+        action=Action.FIX if plan.checks else Action.TELL_HUMAN,
         reasons=tuple(reasons),
         error_lines=tuple(_first(lines)),
         files=tuple(_first(match for line in lines for match in _FILE.findall(_ACTIONS_PREFIX.sub("", line)))),

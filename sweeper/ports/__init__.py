@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from sweeper.ports.agents import FixAgent, TaskFile
 from sweeper.ports.artifacts import Artifacts
-from sweeper.ports.code_host import CodeHost, LogAnswer, NewPull, OpenedPull, PullRef
+from sweeper.ports.code_host import CodeHost, LogAnswer, NewPull, OpenedPull, OtherPull, PullRef, RunHistory
+from sweeper.ports.downloads import Downloads, Gate
 from sweeper.ports.sandbox import Sandbox, SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
 from sweeper.ports.sweeps import SweepRecord, Sweeps, SweepView, WorkerLife
 from sweeper.ports.targets import Targets
@@ -23,14 +24,18 @@ __all__ = [
     "Caretaking",
     "CodeHost",
     "Door",
+    "Downloads",
     "Durable",
     "FixAgent",
+    "Gate",
     "Inventory",
     "LogAnswer",
     "NewPull",
     "OpenedPull",
+    "OtherPull",
     "Ports",
     "PullRef",
+    "RunHistory",
     "Sandbox",
     "SandboxFacts",
     "SandboxLimits",

@@ -2,7 +2,19 @@
 
 from typing import Protocol
 
-from sweeper.model import CheckReport, Effect, GitAccess, JobFacts, Proposal, RunFacts, RunRef, Strict, Wire, World
+from sweeper.model import (
+    Annotation,
+    CheckReport,
+    Effect,
+    GitAccess,
+    JobFacts,
+    Proposal,
+    RunFacts,
+    RunRef,
+    Strict,
+    Wire,
+    World,
+)
 
 
 class LogAnswer(Strict):
@@ -10,6 +22,31 @@ class LogAnswer(Strict):
 
     text: bytes | None
     missing: str | None = None
+
+
+class RunHistory(Strict):
+    """What GitHub says of a workflow around one failing run.
+
+    `green_attempts`: attempts of the same run that passed. `head_failing_jobs`: of the newest completed run of the same
+    workflow on the branch's head, if that is another run; None: there is none. `last_green`: the newest commit before
+    this run on which the workflow passed there; `commits_since` come after it, `<sha> <subject>`, oldest first, at most
+    100.
+    """
+
+    green_attempts: tuple[int, ...] = ()
+    head_failing_jobs: tuple[str, ...] | None = None
+    last_green: str | None = None
+    commits_since: tuple[str, ...] = ()
+
+
+class OtherPull(Strict):
+    """An open pull request into a branch, not ours: what it touches, and which jobs are green on its head."""
+
+    number: int
+    url: str
+    head_sha: str
+    files: tuple[str, ...] = ()
+    green_jobs: tuple[str, ...] = ()
 
 
 class PullRef(Wire):
@@ -72,6 +109,22 @@ class CodeHost(Protocol):
 
     async def read_log(self, run: RunRef, job_id: int) -> LogAnswer:
         """A job's log, at most 64 MiB; 404, 410 and empty are answers, not errors."""
+        ...
+
+    async def read_annotations(self, run: RunRef, job_id: int) -> tuple[Annotation, ...]:
+        """What is noted on a job, as GitHub has it; none is an answer. At most 100."""
+        ...
+
+    async def read_history(self, facts: RunFacts) -> RunHistory:
+        """Other attempts of the run, the workflow on the branch's head, and since when it is red."""
+        ...
+
+    async def open_pulls(self, repository: str, base: str) -> tuple[OtherPull, ...]:
+        """Open pull requests into a branch, newest first, at most 20; ours (by signed marker) are left out."""
+        ...
+
+    async def default_branch_file(self, repository: str, path: str) -> bytes | None:
+        """A file at the head of the default branch; None if it is not there."""
         ...
 
     async def read_file(self, repository: str, path: str, commit: str) -> bytes | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from sweeper.model import Strict
+from sweeper.model import Strict, Tool
 
 
 class SandboxLimits(Strict):
@@ -17,13 +17,19 @@ class SandboxLimits(Strict):
 
 
 class SandboxRun(Strict):
-    """A command in a workspace. `files` appear read-only under `/sweeper/<name>` inside."""
+    """A command in a workspace. `files` appear read-only under `/sweeper/<name>` inside.
+
+    `home`: a host directory that is $HOME inside, so that what one command installs there is there for the next; None:
+    an empty one of its own. `gate`: a host directory with the sockets of a `Gate`, the only way out.
+    """
 
     workspace: str
     argv: tuple[str, ...]
     working_directory: str = "."
     env: Mapping[str, str] = {}
     files: Mapping[str, bytes] = {}
+    home: str | None = None
+    gate: str | None = None
     limits: SandboxLimits = SandboxLimits()
 
 
@@ -52,6 +58,10 @@ class Sandbox(Protocol):
     @property
     def search_path(self) -> tuple[str, ...]:
         """Directories where programs are looked for inside."""
+        ...
+
+    def installed(self) -> tuple[Tool, ...]:
+        """Programs that setup actions are mapped to, with their full versions: python, node, java, go, rust, ruby."""
         ...
 
     def owner(self) -> tuple[int, int] | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from sweeper.model import CommitMeta, Effect, GitAccess, Patch, Workspace
+from sweeper.model import CommitMeta, Effect, FileChange, GitAccess, Patch, Workspace
 from sweeper.model.upkeep import HostTrace
 
 
@@ -43,6 +43,22 @@ class Workspaces(Protocol):
 
     async def diff(self, repository_id: int, parent: str, commit: str) -> bytes:
         """Unified diff, binary-safe, no external drivers."""
+        ...
+
+    async def changes(self, repository_id: int, parent: str, commit: str, limit: int) -> tuple[FileChange, ...]:
+        """Each file that differs between two commits, with both contents up to `limit` bytes; renames are found."""
+        ...
+
+    async def paths(self, repository_id: int, commit: str) -> tuple[str, ...]:
+        """Every file of a commit."""
+        ...
+
+    async def read(self, repository_id: int, commit: str, path: str, limit: int) -> bytes | None:
+        """A regular file's content; None if there is none of that name, or it is larger."""
+        ...
+
+    async def restored(self, repository_id: int, commit: str, source: str, paths: Sequence[str]) -> str:
+        """Commit id of `commit` with these paths as in `source` (absent there: removed), the same each time."""
         ...
 
     async def merge(self, repository_id: int, ours: str, theirs: str) -> str | None:

@@ -55,7 +55,7 @@ def test_the_most_serious_class_of_all_failing_commands_decides_and_each_has_its
 
 def test_without_a_command_a_human_is_told() -> None:
     found = diagnose(run_facts(), [job()], [None], CheckPlan(unverifiable="no"))
-    assert (found.action, found.command, found.failure_class) == ("tell a human", "", FailureClass.UNKNOWN)
+    assert (found.action, found.command, found.failure_class) == ("tell_human", "", FailureClass.UNKNOWN)
 
 
 def test_a_missing_log_is_a_reason_and_no_error() -> None:
