@@ -21,7 +21,7 @@ from sweeper.events import (
     RunFailed,
     SweepRequested,
 )
-from sweeper.model import RunFacts, Strict, SweepInput, SweepSettings, Trigger, TriggerSource
+from sweeper.model import RunFacts, RunRef, Strict, SweepInput, SweepSettings, Trigger, TriggerSource
 from sweeper.model.run import FAILING_CONCLUSIONS
 from sweeper.policy.admission import admit_event
 from sweeper.ports import CodeHost, Sweeps
@@ -171,8 +171,16 @@ async def _failed(event: RunFailed, desk: Desk) -> Answer:
     trigger = Trigger(source=TriggerSource.WORKFLOW_RUN, actor=event.actor, reason=event.conclusion)
     workflow_id = ids.sweep_id(event.run, desk.api_url)
     if await desk.sweeps.start(workflow_id, SweepInput(run=event.run, trigger=trigger, settings=desk.settings)):
+        await _ring_former_attempt(event.run, desk)
         return _answer(Result.STARTED, workflow_id, f"failed: the run ended as {event.conclusion}")
     return _answer(Result.DUPLICATE, workflow_id, "seen: this run attempt has its sweep already")
+
+
+async def _ring_former_attempt(run: RunRef, desk: Desk) -> None:
+    """Its sweep may be watching how the re-run ends."""
+    if run.run_attempt > 1:
+        former = run.model_copy(update={"run_attempt": run.run_attempt - 1})
+        await desk.sweeps.ring(ids.sweep_id(former, desk.api_url))
 
 
 async def _ended(event: RunEnded, desk: Desk) -> Answer:

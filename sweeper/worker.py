@@ -159,13 +159,15 @@ def build_workers(
 
 
 def _for_any_host(ports: Ports, durable: Durable) -> list[Callable[..., Any]]:
-    evidence, proposal = EvidenceActivities(ports), ProposalActivities(ports)
+    evidence, proposal = EvidenceActivities(ports, durable), ProposalActivities(ports)
     targets, upkeep = TargetActivities(durable), UpkeepActivities(ports, durable)
     return [
         evidence.admit,
         evidence.choose_host,
         evidence.collect,
         evidence.diagnose,
+        evidence.look_about,
+        evidence.newest_attempt,
         evidence.read_world,
         proposal.open_proposal,
         proposal.update_proposal,
@@ -175,6 +177,7 @@ def _for_any_host(ports: Ports, durable: Durable) -> list[Callable[..., Any]]:
         proposal.find_pull,
         proposal.report_check,
         proposal.label,
+        proposal.rerun_failed,
         proposal.request_reviewers,
         proposal.draft,
         targets.find_room,

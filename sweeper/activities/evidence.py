@@ -1,4 +1,4 @@
-"""Activities that read: what GitHub says about the run, what failed, the world around a proposal.
+"""Activities that read: what GitHub says about the run, what failed and where else, the world around a proposal.
 
 Calling them twice is safe because they write nothing but artefacts, which are named by their content.
 """
@@ -8,12 +8,28 @@ from datetime import datetime, timedelta
 from temporalio import activity
 
 from sweeper.activities import names, requests
-from sweeper.model import Evidence, JobEvidence, JobFacts, RunFacts, RunRef, World
+from sweeper.errors import NotFound, PolicyDenied
+from sweeper.model import (
+    Background,
+    Evidence,
+    JobEvidence,
+    JobFacts,
+    OtherFix,
+    RunFacts,
+    RunHistory,
+    RunRef,
+    TestedTree,
+    World,
+)
 from sweeper.model.run import FAILING_CONCLUSIONS
 from sweeper.policy.diagnosis import diagnose
+from sweeper.policy.elsewhere import other_fix
 from sweeper.policy.plan import check_plan
 from sweeper.policy.redaction import redact
-from sweeper.ports import Ports, PullRef
+from sweeper.ports import Durable, Ports, PullRef
+
+MOST_ANNOTATED = 5
+"""Jobs whose annotations are read: they say why a job has no log, which is seldom another reason for each."""
 
 
 def started_at() -> datetime:
@@ -24,15 +40,21 @@ def started_at() -> datetime:
 class EvidenceActivities:
     """Reads through the CodeHost port; big texts go to the artefact store, redacted."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, durable: Durable) -> None:
         self._code_host = ports.code_host
         self._artifacts = ports.artifacts
         self._host = ports.workspaces.host
+        self._sweeps = durable.sweeps
 
     @activity.defn(name=names.ADMIT.name)
     async def admit(self, run: RunRef) -> RunFacts:
         """The run as it is now."""
         return await self._code_host.read_run(run)
+
+    @activity.defn(name=names.NEWEST_ATTEMPT.name)
+    async def newest_attempt(self, run: RunRef) -> RunFacts:
+        """The run in its newest attempt, whichever was asked about."""
+        return await self._code_host.find_run(run.repository, run.run_id)
 
     @activity.defn(name=names.CHOOSE_HOST.name)
     async def choose_host(self, _nothing: requests.Nothing) -> requests.HostChoice:
@@ -43,19 +65,24 @@ class EvidenceActivities:
     async def collect(self, request: requests.CollectRequest) -> requests.Collected:
         """The failing jobs with their logs. A missing log is an answer, not an error."""
         run = request.facts.run
-        jobs = [job for job in await self._code_host.read_jobs(run) if job.conclusion in FAILING_CONCLUSIONS]
-        collected = [await self._job(run, job) for job in jobs]
+        jobs = [job for job in await self._code_host.read_jobs(run) if _has_failed(job, request.facts)]
+        collected = [await self._job(run, job, may_ask=n < MOST_ANNOTATED) for n, job in enumerate(jobs)]
         evidence = [_evidence(item, request.evidence_ttl) for item in collected]
-        return requests.Collected(jobs=tuple(collected), evidence=tuple(evidence))
+        history = await self._code_host.read_history(request.facts)
+        background = _background(history, {job.name for job in jobs})
+        return requests.Collected(jobs=tuple(collected), evidence=tuple(evidence), background=background)
 
-    async def _job(self, run: RunRef, job: JobFacts) -> JobEvidence:
+    async def _job(self, run: RunRef, job: JobFacts, *, may_ask: bool) -> JobEvidence:
         """Of its steps only the failing one is kept: a matrix of long jobs must not fill the history."""
         answer = await self._code_host.read_log(run, job.id)
         failing = job.failing_step()
+        says_why = answer.text and failing and job.conclusion == "failure"
+        noted = await self._code_host.read_annotations(run, job.id) if may_ask and not says_why else ()
         job = job.model_copy(update={"steps": (failing,) if failing else ()})
         if not answer.text:
-            return JobEvidence(job=job, log_missing=answer.missing or "empty")
-        return JobEvidence(job=job, log=await self._artifacts.put(redact(answer.text)))
+            return JobEvidence(job=job, log_missing=answer.missing or "empty", annotations=noted[:10])
+        log = await self._artifacts.put(redact(answer.text))
+        return JobEvidence(job=job, log=log, annotations=noted[:10])
 
     @activity.defn(name=names.DIAGNOSE.name)
     async def diagnose(self, request: requests.DiagnoseRequest) -> requests.Diagnosed:
@@ -66,12 +93,47 @@ class EvidenceActivities:
         if facts.workflow_path:
             workflow = await self._code_host.read_file(facts.run.repository, facts.workflow_path, facts.head_sha)
         plan = check_plan(request.jobs, logs, workflow, request.checks)
-        return requests.Diagnosed(diagnosis=diagnose(facts, request.jobs, logs, plan), plan=plan)
+        tested = TestedTree(commit=facts.head_sha)
+        return requests.Diagnosed(diagnosis=diagnose(facts, request.jobs, logs, plan), plan=plan, tested=tested)
+
+    @activity.defn(name=names.LOOK_ABOUT.name)
+    async def look_about(self, request: requests.LookAboutRequest) -> Background:
+        """Whether the failure is known from earlier sweeps, and whether somebody is already fixing it."""
+        facts, found = request.facts, request.diagnosis
+        seen = await self._sweeps.with_signature(facts.run.repository, found.signature, request.sweep)
+        return found.background.model_copy(update={"seen_in": seen, "other_fix": await self._other_fix(request)})
+
+    async def _other_fix(self, request: requests.LookAboutRequest) -> OtherFix | None:
+        """What may not be listed is no fix that is known of."""
+        facts, background = request.facts, request.diagnosis.background
+        if facts.head_branch is None:
+            return None
+        try:
+            pulls = await self._code_host.open_pulls(facts.run.repository, facts.head_branch, background.red_since)
+        except (NotFound, PolicyDenied):
+            return None
+        return other_fix(request.diagnosis, pulls)
 
     @activity.defn(name=names.READ_WORLD.name)
     async def read_world(self, pull: PullRef) -> World:
         """The proposal, its reviews, its checks and both branches, now."""
         return await self._code_host.read_world(pull)
+
+
+def _has_failed(job: JobFacts, facts: RunFacts) -> bool:
+    """In a run that ended as cancelled, a job that ran into its time limit is `cancelled` like the others."""
+    return job.conclusion in FAILING_CONCLUSIONS or (facts.conclusion == "cancelled" and job.conclusion == "cancelled")
+
+
+def _background(history: RunHistory, failing: set[str]) -> Background:
+    on_head = history.head_failing_jobs
+    return Background(
+        head_fails_alike=None if on_head is None else bool(failing & set(on_head)),
+        green_attempts=history.green_attempts,
+        last_green=history.last_green,
+        red_since=history.last_green_at,
+        commits_since_green=history.commits_since[-20:],
+    )
 
 
 def _evidence(item: JobEvidence, ttl: timedelta) -> Evidence:

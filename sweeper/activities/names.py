@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from sweeper.activities import care, requests
 from sweeper.model import (
+    Background,
     Effect,
     Reproduction,
     RunFacts,
@@ -63,6 +64,9 @@ class Activity(Generic[In, Out]):
 ADMIT = Activity("admit", RunRef, RunFacts, Timing.READ)
 COLLECT = Activity("collect", requests.CollectRequest, requests.Collected, Timing.READ)
 DIAGNOSE = Activity("diagnose", requests.DiagnoseRequest, requests.Diagnosed, Timing.READ)
+LOOK_ABOUT = Activity("look_about", requests.LookAboutRequest, Background, Timing.READ)
+RERUN_FAILED = Activity("rerun_failed", requests.RerunRequest, Effect, Timing.WRITE)
+NEWEST_ATTEMPT = Activity("newest_attempt", RunRef, RunFacts, Timing.READ)
 CHOOSE_HOST = Activity("choose_host", requests.Nothing, requests.HostChoice, Timing.READ)
 PREPARE = Activity("prepare", requests.PrepareRequest, Workspace, Timing.GIT, on_host=True)
 REPRODUCE = Activity("reproduce", requests.ReproduceRequest, Reproduction, Timing.CHECK, on_host=True)
@@ -102,6 +106,9 @@ ALL: tuple[Activity[Wire, Wire], ...] = (  # type: ignore[assignment]
     ADMIT,
     COLLECT,
     DIAGNOSE,
+    LOOK_ABOUT,
+    RERUN_FAILED,
+    NEWEST_ATTEMPT,
     CHOOSE_HOST,
     PREPARE,
     REPRODUCE,

@@ -82,6 +82,11 @@ class ProposalActivities:
         """One check run per sweep and commit. Safe twice: found by its external id; the same words change nothing."""
         return await self._code_host.report_check(request.run, request.report, request.effect_key)
 
+    @activity.defn(name=names.RERUN_FAILED.name)
+    async def rerun_failed(self, request: requests.RerunRequest) -> Effect:
+        """The failed jobs once more. Safe twice: a newer attempt than the one that was asked about is an answer."""
+        return await self._code_host.rerun_failed(request.run, request.effect_key)
+
     @activity.defn(name=names.LABEL.name)
     async def label(self, request: requests.LabelRequest) -> Effect:
         """These labels beside those there are. Safe twice: labels are a set."""

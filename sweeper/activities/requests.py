@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from sweeper.model import (
     AttemptResult,
+    Background,
     CheckPlan,
     CheckReport,
     Diagnosis,
@@ -20,6 +21,7 @@ from sweeper.model import (
     Reproduction,
     RunFacts,
     RunRef,
+    TestedTree,
     Trigger,
     Verdict,
     Wire,
@@ -43,10 +45,11 @@ class CollectRequest(Wire):
 
 
 class Collected(Wire):
-    """The failing jobs with their logs as artefacts."""
+    """The failing jobs with their logs as artefacts, and what GitHub says of the workflow around the run."""
 
     jobs: tuple[JobEvidence, ...]
     evidence: tuple[Evidence, ...]
+    background: Background = Background()
 
 
 class DiagnoseRequest(Wire):
@@ -55,13 +58,31 @@ class DiagnoseRequest(Wire):
     facts: RunFacts
     jobs: tuple[JobEvidence, ...]
     checks: tuple[str, ...] = ()
+    background: Background = Background()
 
 
 class Diagnosed(Wire):
-    """What failed and the commands that show it."""
+    """What failed, the commands that show it, the tree they are for, and what the repository itself lays down."""
 
     diagnosis: Diagnosis
     plan: CheckPlan
+    tested: TestedTree | None = None
+    protected: tuple[str, ...] = ()
+
+
+class LookAboutRequest(Wire):
+    """A diagnosis whose failure may be known from elsewhere."""
+
+    sweep: str
+    facts: RunFacts
+    diagnosis: Diagnosis
+
+
+class RerunRequest(Wire):
+    """Have the failed jobs of exactly that attempt run again."""
+
+    run: RunRef
+    effect_key: str
 
 
 class HostChoice(Wire):

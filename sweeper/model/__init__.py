@@ -44,7 +44,19 @@ from sweeper.model.proposal import (
     ReviewState,
     World,
 )
-from sweeper.model.run import HeadCi, JobFacts, Joined, PullFacts, RunFacts, RunRef, StepFacts, Trigger, TriggerSource
+from sweeper.model.run import (
+    HeadCi,
+    JobFacts,
+    Joined,
+    OtherPull,
+    PullFacts,
+    RunFacts,
+    RunHistory,
+    RunRef,
+    StepFacts,
+    Trigger,
+    TriggerSource,
+)
 from sweeper.model.sweep import (
     VERIFIER_VERSION,
     WORKFLOW_VERSION,
@@ -99,6 +111,7 @@ __all__ = [
     "Limits",
     "MergeMode",
     "OtherFix",
+    "OtherPull",
     "Outcome",
     "Part",
     "Patch",
@@ -111,6 +124,7 @@ __all__ = [
     "ReviewComment",
     "ReviewState",
     "RunFacts",
+    "RunHistory",
     "RunRef",
     "Severity",
     "Step",

@@ -139,7 +139,8 @@ class Background(Wire):
     """What else is known of a failure: elsewhere, earlier, in other attempts.
 
     `head_fails_alike` None: the target's head says nothing. `seen_in`: earlier sweeps of the same signature, newest
-    first. `commits_since_green`: `<sha> <subject>` of what came since the workflow last passed there, oldest first.
+    first. `red_since`: when the workflow last passed there; `commits_since_green`: `<sha> <subject>` of what came
+    since then, oldest first.
     """
 
     head_fails_alike: bool | None = None
@@ -147,6 +148,7 @@ class Background(Wire):
     seen_in: tuple[str, ...] = ()
     other_fix: OtherFix | None = None
     last_green: str | None = None
+    red_since: Instant | None = None
     commits_since_green: tuple[str, ...] = ()
 
 

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from sweeper.model.base import Instant, Wire
+from sweeper.model.base import Instant, Strict, Wire
 
 FAILING_CONCLUSIONS = frozenset({"failure", "timed_out", "startup_failure"})
 """What starts a sweep. Cancelled runs are mostly superseded by a newer push; values of the future start nothing."""
@@ -114,3 +114,29 @@ class RunFacts(Wire):
     def is_fork(self) -> bool:
         """Whether the code comes from another repository than the one the run belongs to."""
         return self.head_repository_id != self.run.repository_id
+
+
+class RunHistory(Strict):
+    """What GitHub says of a workflow around one failing run.
+
+    `green_attempts`: attempts of the same run that passed. `head_failing_jobs`: of the newest completed run of the same
+    workflow on the branch's head, if that is another run; None: there is none. `last_green`: the newest commit before
+    this run on which the workflow passed there, and `last_green_at` when that run was made; `commits_since` come after
+    it, `<sha> <subject>`, oldest first, at most 100.
+    """
+
+    green_attempts: tuple[int, ...] = ()
+    head_failing_jobs: tuple[str, ...] | None = None
+    last_green: str | None = None
+    last_green_at: Instant | None = None
+    commits_since: tuple[str, ...] = ()
+
+
+class OtherPull(Strict):
+    """An open pull request into a branch, not ours: what it touches, and which jobs are green on its head."""
+
+    number: int
+    url: str
+    head_sha: str
+    files: tuple[str, ...] = ()
+    green_jobs: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from sweeper.model.base import Instant, Wire
 from sweeper.model.crowd import Caps
-from sweeper.model.failure import CheckPlan, Diagnosis, Evidence, JobEvidence
+from sweeper.model.failure import CheckPlan, Diagnosis, Evidence, JobEvidence, TestedTree
 from sweeper.model.fix import AttemptResult, Reproduction
 from sweeper.model.proposal import Effect, Proposal, Review
 from sweeper.model.run import RunFacts, RunRef, Trigger
@@ -157,6 +157,8 @@ class SweepState(Wire):
     facts: RunFacts | None = None
     diagnosis: Diagnosis | None = None
     plan: CheckPlan | None = None
+    tested: TestedTree | None = None
+    protected: tuple[str, ...] = ()
     reproduction: Reproduction | None = None
     evidence: tuple[Evidence, ...] = ()
     host: str | None = None

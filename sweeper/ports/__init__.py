@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sweeper.ports.agents import FixAgent, TaskFile
 from sweeper.ports.artifacts import Artifacts
-from sweeper.ports.code_host import CodeHost, LogAnswer, NewPull, OpenedPull, OtherPull, PullRef, RunHistory
+from sweeper.ports.code_host import CodeHost, LogAnswer, NewPull, OpenedPull, PullRef
 from sweeper.ports.downloads import Downloads, Gate
 from sweeper.ports.sandbox import Sandbox, SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
 from sweeper.ports.sweeps import SweepRecord, Sweeps, SweepView, WorkerLife
@@ -32,10 +32,8 @@ __all__ = [
     "LogAnswer",
     "NewPull",
     "OpenedPull",
-    "OtherPull",
     "Ports",
     "PullRef",
-    "RunHistory",
     "Sandbox",
     "SandboxFacts",
     "SandboxLimits",

@@ -1,5 +1,6 @@
 """GitHub as the core needs it: runs, logs, pull requests, reviews."""
 
+from datetime import datetime
 from typing import Protocol
 
 from sweeper.model import (
@@ -8,8 +9,10 @@ from sweeper.model import (
     Effect,
     GitAccess,
     JobFacts,
+    OtherPull,
     Proposal,
     RunFacts,
+    RunHistory,
     RunRef,
     Strict,
     Wire,
@@ -22,31 +25,6 @@ class LogAnswer(Strict):
 
     text: bytes | None
     missing: str | None = None
-
-
-class RunHistory(Strict):
-    """What GitHub says of a workflow around one failing run.
-
-    `green_attempts`: attempts of the same run that passed. `head_failing_jobs`: of the newest completed run of the same
-    workflow on the branch's head, if that is another run; None: there is none. `last_green`: the newest commit before
-    this run on which the workflow passed there; `commits_since` come after it, `<sha> <subject>`, oldest first, at most
-    100.
-    """
-
-    green_attempts: tuple[int, ...] = ()
-    head_failing_jobs: tuple[str, ...] | None = None
-    last_green: str | None = None
-    commits_since: tuple[str, ...] = ()
-
-
-class OtherPull(Strict):
-    """An open pull request into a branch, not ours: what it touches, and which jobs are green on its head."""
-
-    number: int
-    url: str
-    head_sha: str
-    files: tuple[str, ...] = ()
-    green_jobs: tuple[str, ...] = ()
 
 
 class PullRef(Wire):
@@ -119,8 +97,11 @@ class CodeHost(Protocol):
         """Other attempts of the run, the workflow on the branch's head, and since when it is red."""
         ...
 
-    async def open_pulls(self, repository: str, base: str) -> tuple[OtherPull, ...]:
-        """Open pull requests into a branch, newest first, at most 20; ours (by signed marker) are left out."""
+    async def open_pulls(self, repository: str, base: str, since: datetime | None) -> tuple[OtherPull, ...]:
+        """Open pull requests into a branch, newest first, at most 20; ours (by signed marker) are left out.
+
+        `since`: those that nobody has touched since then are left out, and jobs that were green before do not count.
+        """
         ...
 
     async def default_branch_file(self, repository: str, path: str) -> bytes | None:

@@ -21,9 +21,14 @@ class CheckRun:
         """Says that a fix is being made; a newer failing commit keeps the first one's check run."""
         if self._progress.state.checked_sha is not None:
             return
-        sha = known(self._progress.state.facts).head_sha
-        self._progress.note(checked_sha=sha)
+        sha = self.mark()
         self._progress.done(await self._report(sha, title="A fix is being made", summary="It is proposed once proven."))
+
+    def mark(self) -> str:
+        """The failing commit is to show how the sweep ends, even if nothing is begun there. Its sha."""
+        sha = known(self._progress.state.facts).head_sha
+        self._progress.note(checked_sha=self._progress.state.checked_sha or sha)
+        return sha
 
     async def conclude(self, outcome: Outcome, reason: str) -> Effect:
         """Says how the sweep ended."""

@@ -5,15 +5,21 @@ from temporalio import workflow
 from sweeper.activities import names, requests
 from sweeper.model import AttemptResult, Ending, Outcome, Reproduction, RunFacts, Step, VerdictKind
 from sweeper.policy.admission import Admission, admit_fix, admit_run
+from sweeper.policy.course import Course, Way, course
 from sweeper.policy.limits import DIFF_TOO_LARGE
 from sweeper.workflows.check_run import CheckRun
-from sweeper.workflows.parts import Chapter
+from sweeper.workflows.parts import Chapter, Parts
 from sweeper.workflows.progress import known
+from sweeper.workflows.rerun import Rerun
 from sweeper.workflows.waits import until_earliest
 
 
 class Making(Chapter):
     """Makes a fix that is proven on the branch as it is, or says why there is none to propose."""
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self._rerun = Rerun(parts)
 
     async def until_proven(self) -> AttemptResult | Ending:
         """The attempt to propose. While fixes are made the branch may move on; then what holds there counts."""
@@ -48,7 +54,7 @@ class Making(Chapter):
             return False
         self._progress.note(facts=newest)
         await self._understand()
-        if known(self._progress.state.plan).unverifiable is not None:
+        if self._course().way is not Way.MAKE:
             return False
         # Asked again, the target learns what it is about now.
         return await self._turns.enter() is None
@@ -91,8 +97,8 @@ class Making(Chapter):
         while True:
             facts = known(self._progress.state.facts)
             await self._understand()
-            if (unverifiable := known(self._progress.state.plan).unverifiable) is not None:
-                return Ending(outcome=Outcome.UNVERIFIABLE, reason=unverifiable)
+            if ending := await self._other_way(self._course()):
+                return ending
             began = workflow.now()
             if ending := await self._turns.enter() or await self._places.take():
                 return ending
@@ -104,6 +110,19 @@ class Making(Chapter):
             if known(self._progress.state.facts).run == facts.run:
                 return None
 
+    def _course(self) -> Course:
+        return course(known(self._progress.state.diagnosis), known(self._progress.state.plan))
+
+    async def _other_way(self, chosen: Course) -> Ending | None:
+        """None: a fix is to be made. What is told to people instead stands on the failing commit."""
+        if chosen.way is Way.MAKE:
+            return None
+        if not self._settings.report_only:
+            CheckRun(self._sweep.run, self._progress, self._calls).mark()
+        if chosen.way is Way.END:
+            return Ending(outcome=chosen.outcome, reason=chosen.reason)
+        return await self._rerun.once(chosen)
+
     async def _understand(self) -> None:
         facts = known(self._progress.state.facts)
         self._progress.enter(Step.COLLECT)
@@ -114,16 +133,38 @@ class Making(Chapter):
         self._progress.enter(Step.DIAGNOSE)
         diagnosed = await self._calls.do(
             names.DIAGNOSE,
-            requests.DiagnoseRequest(facts=facts, jobs=collected.jobs, checks=self._settings.checks),
+            requests.DiagnoseRequest(
+                facts=facts, jobs=collected.jobs, checks=self._settings.checks, background=collected.background
+            ),
         )
-        self._progress.note(diagnosis=diagnosed.diagnosis, plan=diagnosed.plan)
+        sweep_id = workflow.info().workflow_id
+        background = await self._calls.do(
+            names.LOOK_ABOUT,
+            requests.LookAboutRequest(sweep=sweep_id, facts=facts, diagnosis=diagnosed.diagnosis),
+        )
+        self._progress.note(
+            diagnosis=diagnosed.diagnosis.model_copy(update={"background": background}),
+            plan=diagnosed.plan,
+            tested=diagnosed.tested,
+            protected=diagnosed.protected,
+        )
 
     async def _reproduced(self) -> Ending | None:
         reproduction = await self._proof.reproduce()
         self._progress.note(reproduction=reproduction)
+        if reproduction.is_flaky:
+            return await self._flaky()
         return _not_red(
             reproduction, Outcome.NOT_REPRODUCED, "every check passes on the failing commit: nothing to fix"
         )
+
+    async def _flaky(self) -> Ending | None:
+        """Red and green on the same tree: no code is changed for that. Others go first while it is watched."""
+        await self._turns.over(said_no=False)
+        await self._places.free()
+        run, reason = known(self._progress.state.facts).run, "flaky: the same tree passes and fails here"
+        way = Way.RERUN if run.run_attempt == 1 else Way.END
+        return await self._other_way(Course(way=way, outcome=Outcome.FLAKY, reason=reason))
 
     async def _holds_on_head(self, attempt: AttemptResult, newest: RunFacts) -> Ending | None:
         """Nobody is asked to review a fix for a failure that is gone, or that does not fit the branch any more."""

@@ -1,0 +1,57 @@
+"""What a diagnosis leads to, before anything is made: a fix, one more run of the same jobs, or a human.
+
+| action      | course                                                                       |
+|-------------|------------------------------------------------------------------------------|
+| fix         | a fix is made, if there is a check to prove it by; else unverifiable          |
+| rerun_once  | the failed jobs run again, once by the attempt counter, and are watched       |
+| wait        | the same after one poll interval: what is down may be up again by then        |
+| tell_human  | the sweep ends with what it found, said on the failing commit                 |
+
+Somebody else's open pull request that fixes it goes before all of them.
+"""
+
+from enum import StrEnum
+
+from sweeper.model import Action, CheckPlan, Diagnosis, FailureClass, Outcome, Strict
+
+
+class Way(StrEnum):
+    """Which way a sweep goes on."""
+
+    MAKE = "make"
+    RERUN = "rerun"
+    RERUN_LATER = "rerun_later"
+    END = "end"
+
+
+class Course(Strict):
+    """The way and why. `outcome`: how the sweep ends if that is all there is to do."""
+
+    way: Way
+    outcome: Outcome = Outcome.ESCALATED
+    reason: str = ""
+
+
+_BY_CLASS = {
+    FailureClass.FLAKY: Outcome.FLAKY,
+    FailureClass.INFRASTRUCTURE: Outcome.INFRASTRUCTURE,
+    FailureClass.OUTSIDE_CODE: Outcome.OUTSIDE_CODE,
+}
+_WAYS = {Action.RERUN_ONCE: Way.RERUN, Action.WAIT: Way.RERUN_LATER}
+
+
+def course(diagnosis: Diagnosis, plan: CheckPlan) -> Course:
+    """How to go on with what is known now."""
+    if (other := diagnosis.background.other_fix) is not None:
+        reason = f"pull request {other.number} ({other.url}) seems to be the fix: {other.why}"
+        return Course(way=Way.END, outcome=Outcome.ALREADY_FIXED_ELSEWHERE, reason=reason)
+    outcome = _BY_CLASS.get(diagnosis.failure_class, Outcome.ESCALATED)
+    if diagnosis.action is not Action.FIX:
+        return Course(way=_WAYS.get(diagnosis.action, Way.END), outcome=outcome, reason=_reasons(diagnosis))
+    if plan.unverifiable is not None:
+        return Course(way=Way.END, outcome=Outcome.UNVERIFIABLE, reason=plan.unverifiable)
+    return Course(way=Way.MAKE)
+
+
+def _reasons(diagnosis: Diagnosis) -> str:
+    return f"{diagnosis.failure_class}: " + ("; ".join(diagnosis.reasons[:3]) or "no reason was found")
