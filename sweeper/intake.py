@@ -22,7 +22,6 @@ from sweeper.events import (
     SweepRequested,
 )
 from sweeper.model import RunFacts, RunRef, Strict, SweepInput, SweepSettings, Trigger, TriggerSource
-from sweeper.model.run import FAILING_CONCLUSIONS
 from sweeper.policy.admission import admit_event
 from sweeper.ports import CodeHost, Sweeps
 
@@ -114,7 +113,7 @@ def _refuse_request(facts: RunFacts) -> str | None:
         return f"own_branch: {facts.head_branch} belongs to a sweep already"
     if facts.status != "completed":
         return f"still_running: the run is {facts.status}; if it fails, its sweep starts by itself"
-    if facts.conclusion not in FAILING_CONCLUSIONS:
+    if not facts.has_failed:
         return f"not_failing: the run's conclusion is {facts.conclusion}"
     return None
 

@@ -7,6 +7,9 @@ from sweeper.model.base import Instant, Strict, Wire
 FAILING_CONCLUSIONS = frozenset({"failure", "timed_out", "startup_failure"})
 """What starts a sweep. Cancelled runs are mostly superseded by a newer push; values of the future start nothing."""
 
+TIME_LIMIT = "has exceeded the maximum execution time"
+"""What GitHub notes on a job that ran into its time limit. Its conclusion is `cancelled`, and its log is silent."""
+
 
 class RunRef(Wire):
     """One workflow run attempt. The ids identify it; the name may change by a rename."""
@@ -86,7 +89,7 @@ class PullFacts(Wire):
 
 class RunFacts(Wire):
     """A run re-read through the API, with the branch it was for. `branch_head` None: the branch is gone; `head_ci`:
-    the same workflow on that head, as far as it has moved on.
+    the same workflow on that head, as far as it has moved on. `hit_time_limit`: it counts as cancelled for that alone.
     """
 
     run: RunRef
@@ -102,6 +105,7 @@ class RunFacts(Wire):
     branch_head: str | None = None
     head_ci: HeadCi = HeadCi.NONE
     pull: PullFacts | None = None
+    hit_time_limit: bool = False
     html_url: str = ""
     created_at: Instant
 
@@ -109,6 +113,11 @@ class RunFacts(Wire):
     def has_moved(self) -> bool:
         """Whether the branch is at another commit than the failing one."""
         return self.branch_head != self.head_sha
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it ended in a way that a sweep is for."""
+        return self.conclusion in FAILING_CONCLUSIONS or (self.conclusion == "cancelled" and self.hit_time_limit)
 
     @property
     def is_fork(self) -> bool:

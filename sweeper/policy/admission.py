@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 
 from sweeper.ids import is_our_branch
 from sweeper.model import HeadCi, Outcome, RunFacts, Strict
-from sweeper.model.run import FAILING_CONCLUSIONS
 
 if TYPE_CHECKING:  # workflows import this module; they have no need to load the webhook edge
     from sweeper.events import RunFailed
@@ -83,7 +82,7 @@ def _refuse_state(facts: RunFacts) -> Admission | None:
         return Admission(go=False, reason=f"still_running: the run is {facts.status}")
     if facts.conclusion == "success":
         return _no(Outcome.FLAKY, "green later: the same commit passed without a change")
-    if facts.conclusion not in FAILING_CONCLUSIONS:
+    if not facts.has_failed:
         return _no(Outcome.CLOSED, f"not_failing: the run's conclusion is {facts.conclusion or 'not known'} now")
     if facts.head_branch is None or facts.branch_head is None:
         return _no(Outcome.CLOSED, f"branch_gone: {facts.head_branch or 'the branch'} does not exist any more")
