@@ -14,7 +14,7 @@ def diagnosis(
     action: Action = Action.FIX,
     failure_class: FailureClass = FailureClass.TEST,
     files: tuple[str, ...] = (),
-    background: Background = Background(),
+    background: Background | None = None,
 ) -> Diagnosis:
     return Diagnosis(
         job="test",
@@ -26,7 +26,7 @@ def diagnosis(
         files=files,
         signature="0123456789abcdef",
         jobs=("test", "test (3.12)"),
-        background=background,
+        background=background or Background(),
     )
 
 
