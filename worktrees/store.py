@@ -10,18 +10,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from sweeper.errors import HostLost, Transient
-from sweeper.model import CommitMeta, Effect, GitAccess, Patch, Workspace
+from sweeper.errors import BadInput, HostLost, Transient
+from sweeper.model import CommitMeta, Effect, FileChange, GitAccess, Patch, Workspace
 from sweeper.model.upkeep import HostTrace
-from worktrees import commits
+from worktrees import commits, reading
 from worktrees.git import GitDoor
+from worktrees.homes import Owner, read_left
 from worktrees.inventory import traces_on
 from worktrees.mirror import Mirror
 from worktrees.names import branch_ref, commit_id, record_ref, remote_url, workspace_name
 from worktrees.remote import RemoteBranch
 from worktrees.snapshot import Snapshot
 from worktrees.walk import TreeLimits
-from worktrees.worktree import Owner, Worktrees
+from worktrees.worktree import Worktrees
 
 __all__ = ["Owner", "TreeLimits", "WorktreeStore"]
 
@@ -118,6 +119,68 @@ class WorktreeStore:
                 return commits.diff(mirror, parent, commit)
 
         return await _in_thread(work)
+
+    async def changes(self, repository_id: int, parent: str, commit: str, limit: int) -> tuple[FileChange, ...]:
+        """Each file that differs, with both contents up to `limit` bytes; renames are found. Only reads."""
+
+        def work() -> tuple[FileChange, ...]:
+            with self._mirror(repository_id).reading() as mirror:
+                return reading.changes(mirror, parent, commit, limit)
+
+        return await _in_thread(work)
+
+    async def paths(self, repository_id: int, commit: str) -> tuple[str, ...]:
+        """Every file of a commit. Only reads."""
+
+        def work() -> tuple[str, ...]:
+            with self._mirror(repository_id).reading() as mirror:
+                return tuple(reading.readable(entry.path) for entry in reading.entries(mirror, commit))
+
+        return await _in_thread(work)
+
+    async def submodules(self, repository_id: int, commit: str) -> tuple[str, ...]:
+        """Directories of a commit that another repository belongs into; in a workspace they are empty."""
+
+        def work() -> tuple[str, ...]:
+            with self._mirror(repository_id).reading() as mirror:
+                found = reading.entries(mirror, commit)
+                return tuple(reading.readable(entry.path) for entry in found if entry.is_submodule)
+
+        return await _in_thread(work)
+
+    async def read(self, repository_id: int, commit: str, path: str, limit: int) -> bytes | None:
+        """A regular file's content; None if there is none of that name, or it is larger. Only reads."""
+
+        def work() -> bytes | None:
+            with self._mirror(repository_id).reading() as mirror:
+                return reading.read(mirror, commit, path, limit)
+
+        return await _in_thread(work)
+
+    async def restored(self, repository_id: int, commit: str, source: str, paths: Sequence[str]) -> str:
+        """Commit id of `commit` with these paths as in `source`. Safe twice: the same objects each time."""
+
+        def work() -> str:
+            with self._mirror(repository_id).reading() as mirror:
+                mirror.require(source)
+                return reading.restored(mirror, commit, source, paths)
+
+        return await _in_thread(work)
+
+    async def home(self, repository_id: int, name: str) -> str:
+        """A fresh, empty directory of the sandbox user's. Safe twice: what lay there is destroyed first."""
+        return str(await _in_thread(self._worktrees(repository_id).home, name))
+
+    async def left_in(self, home: str, path: str, limit: int) -> bytes | None:
+        """A regular file that a command left in a home; None for anything else, or a larger one. Only reads."""
+        place = Path(home)
+        if not place.is_relative_to(self._root / "trees"):
+            raise BadInput(f"{home} is no directory of this host's workspaces; make a home first.")
+        return await _in_thread(read_left, place, path, limit)
+
+    async def remove(self, repository_id: int, name: str) -> None:
+        """Remove one workspace or home. Safe twice: the second finds nothing."""
+        await _in_thread(self._worktrees(repository_id).remove, name)
 
     async def merge(self, repository_id: int, ours: str, theirs: str) -> str | None:
         """Commit id of the merge, the same each time; None on conflict. Raises NotFound."""

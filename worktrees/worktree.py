@@ -13,23 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sweeper.errors import NotFound
-from sweeper.model import Strict
 from worktrees import synthetic
 from worktrees.durable import sync_directory, write_durably
 from worktrees.git import GitCall
+from worktrees.homes import Owner, make_home
 from worktrees.hostile import remove_tree
 from worktrees.locks import locked
 from worktrees.mirror import HeldMirror, Mirror
 from worktrees.names import belongs_to, commit_id, workspace_name
 
 _READY = "sweeper-ready"
-
-
-class Owner(Strict):
-    """The user that sandboxed commands run as; the files of a worktree are theirs."""
-
-    uid: int
-    gid: int
 
 
 @dataclass(frozen=True)
@@ -93,14 +86,26 @@ class Worktrees:
                 raise NotFound(f"Workspace {name} is not complete on this host; create it again.")
             yield place
 
+    def remove(self, name: str) -> None:
+        """Remove one worktree or home, whatever is left of it. Twice is a no-op."""
+        place = self.place(name)
+        with locked(place.lock):
+            self._destroy(place)
+            place.lock.unlink(missing_ok=True)
+
+    def home(self, name: str) -> Path:
+        """A fresh, empty directory under that name; it is removed as worktrees are."""
+        place = self.place(name)
+        with locked(place.lock):
+            self._destroy(place)
+            make_home(place.tree, self._owner)
+        return place.tree
+
     def remove_all(self, sweep: str) -> None:
         """Remove every worktree of a sweep, also those of which only a part is left."""
         workspace_name(sweep)
         for name in sorted(name for name in self._known() if belongs_to(name, sweep)):
-            place = self.place(name)
-            with locked(place.lock):
-                self._destroy(place)
-                place.lock.unlink(missing_ok=True)
+            self.remove(name)
 
     @property
     def _trees(self) -> Path:

@@ -61,6 +61,22 @@ class Workspaces(Protocol):
         """Commit id of `commit` with these paths as in `source` (absent there: removed), the same each time."""
         ...
 
+    async def submodules(self, repository_id: int, commit: str) -> tuple[str, ...]:
+        """Directories of a commit that another repository belongs into; in a workspace they are empty."""
+        ...
+
+    async def home(self, repository_id: int, name: str) -> str:
+        """A fresh, empty directory for `SandboxRun.home`, under a name of its own; goes with its sweep's workspaces."""
+        ...
+
+    async def left_in(self, home: str, path: str, limit: int) -> bytes | None:
+        """A regular file that a command left in a home; None for anything else, or one larger than `limit` bytes."""
+        ...
+
+    async def remove(self, repository_id: int, name: str) -> None:
+        """Remove one workspace or home. Twice is a no-op."""
+        ...
+
     async def merge(self, repository_id: int, ours: str, theirs: str) -> str | None:
         """Commit id of the merge of two commits, the same each time; None on conflict."""
         ...

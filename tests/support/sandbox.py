@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sweeper.model import Tool
+from sweeper.model import Tool
 from sweeper.ports import SandboxFacts, SandboxResult, SandboxRun
 
 NOT_SCRIPTED = 127
@@ -31,11 +33,21 @@ class FakeSandbox:
     problem: str | None = None
     error: Exception | None = None
     search_path: tuple[str, ...] = ("/usr/bin", "/bin")
+    tools: tuple[Tool, ...] = (Tool(name="python", version="3.11.7"), Tool(name="node", version="20.20.2"))
+    tools: tuple[Tool, ...] = ()
 
     def on(self, part: str, answer: Answer) -> "FakeSandbox":
         """Answer so to every command whose words, joined by spaces, contain `part`."""
         self.rules.insert(0, (part, answer))
         return self
+
+    def installed(self) -> tuple[Tool, ...]:
+        """As many as `tools` says."""
+        return self.tools
+
+    def installed(self) -> tuple[Tool, ...]:
+        """As `tools` says."""
+        return self.tools
 
     def owner(self) -> None:
         """Workspaces stay as they are."""

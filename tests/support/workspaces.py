@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from sweeper import ids
 from sweeper.errors import BadInput, HostLost, NonDeterminism, NotFound, Stale, SweeperError
-from sweeper.model import CommitMeta, Effect, EffectState, GitAccess, Patch, Workspace
+from sweeper.model import CommitMeta, Effect, EffectState, FileChange, GitAccess, Patch, Workspace
 from sweeper.model.upkeep import HostTrace
 
 Tree = dict[str, bytes]
@@ -49,6 +49,7 @@ class FakeWorkspaces:
     effects: list[Effect] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    homes: dict[str, Tree] = field(default_factory=dict)
 
     def seed(
         self, repository_id: int, files: Mapping[str, str], branch: str = "main", parent: str | None = None
@@ -115,6 +116,51 @@ class FakeWorkspaces:
         with self._call("diff"):
             return b"".join(_diff(self.commits[parent].files, self.commits[commit].files).values())
 
+    async def changes(self, repository_id: int, parent: str, commit: str, limit: int) -> tuple[FileChange, ...]:
+        with self._call("changes"):
+            return tuple(_changes(self.commits[parent].files, self.commits[commit].files, limit))
+
+    async def paths(self, repository_id: int, commit: str) -> tuple[str, ...]:
+        with self._call("paths"):
+            return tuple(sorted(self.commits[commit].files))
+
+    async def submodules(self, repository_id: int, commit: str) -> tuple[str, ...]:
+        with self._call("submodules"):
+            self._require(repository_id, commit)
+            return ()
+
+    async def read(self, repository_id: int, commit: str, path: str, limit: int) -> bytes | None:
+        with self._call("read"):
+            content = self.commits[commit].files.get(path)
+            return content if content is not None and len(content) <= limit else None
+
+    async def restored(self, repository_id: int, commit: str, source: str, paths: Sequence[str]) -> str:
+        with self._call("restored"):
+            files, exam = self.commits[commit].files, self.commits[source].files
+            kept = {path: data for path, data in files.items() if path not in paths}
+            kept |= {path: exam[path] for path in paths if path in exam}
+            if kept == files:
+                return commit
+            made = self._write(FakeCommit(kept, (commit,)), "restored")
+            self.mirrored.add((repository_id, made))
+            return made
+
+    async def home(self, repository_id: int, name: str) -> str:
+        with self._call("home"):
+            _check_name(name)
+            self.homes[_path(repository_id, name)] = {}
+            return _path(repository_id, name)
+
+    async def left_in(self, home: str, path: str, limit: int) -> bytes | None:
+        with self._call("left_in"):
+            content = self.homes.get(home, {}).get(path)
+            return content if content is not None and len(content) <= limit else None
+
+    async def remove(self, repository_id: int, name: str) -> None:
+        with self._call("remove"):
+            self.trees.pop((repository_id, name), None)
+            self.homes.pop(_path(repository_id, name), None)
+
     async def merge(self, repository_id: int, ours: str, theirs: str) -> str | None:
         with self._call("merge"):
             for commit in (ours, theirs):
@@ -163,6 +209,8 @@ class FakeWorkspaces:
             for key in mine:
                 del self.trees[key]
             prefix = f"refs/sweeper/{sweep}/"
+            for home in [home for home in self.homes if f"{home}.".startswith(f"{_path(repository_id, sweep)}.")]:
+                del self.homes[home]
             for record in [key for key in self.records if key[0] == repository_id and key[1].startswith(prefix)]:
                 del self.records[record]
 
@@ -271,6 +319,31 @@ def _diff(old: Tree, new: Tree) -> dict[str, bytes]:
             body = "".join(difflib.unified_diff(before, after, *names))
             diffs[path] = f"diff --git a/{path} b/{path}\n{body}".encode("latin-1")
     return diffs
+
+
+def _changes(old: Tree, new: Tree, limit: int) -> Iterator[FileChange]:
+    """A file that is gone and one that came with the same content are one that was renamed."""
+    gone = {path: data for path, data in old.items() if path not in new}
+    for path in sorted(new):
+        if path not in old and (origin := next((was for was, data in gone.items() if data == new[path]), None)):
+            del gone[origin]
+            yield _file_change(path, new[path], new[path], limit).model_copy(update={"old_path": origin})
+        elif new[path] != old.get(path):
+            yield _file_change(path, old.get(path), new[path], limit)
+    for path, data in gone.items():
+        yield _file_change(path, data, None, limit)
+
+
+def _file_change(path: str, old: bytes | None, new: bytes | None, limit: int) -> FileChange:
+    sides = [data if data is None or len(data) <= limit else None for data in (old, new)]
+    return FileChange(
+        path=path,
+        old_mode="" if old is None else "100644",
+        new_mode="" if new is None else "100644",
+        old=sides[0],
+        new=sides[1],
+        is_cut=sides != [old, new],
+    )
 
 
 def _merge(base: Tree, ours: Tree, theirs: Tree) -> Tree | None:
