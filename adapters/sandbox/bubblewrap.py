@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from adapters.sandbox import layout, probe
+from adapters.sandbox import gate, layout, probe
 from adapters.sandbox.binary import Binary, find_binaries
 from adapters.sandbox.cgroups import Parents, find_parents
 from adapters.sandbox.identity import sandbox_identity
@@ -27,7 +27,9 @@ from adapters.sandbox.problems import NO_BWRAP, ROOT_ALONE, KernelSettings, expl
 from adapters.sandbox.seccomp import filter_program
 from adapters.sandbox.tools import HostView, Tools, find_tools
 from adapters.sandbox.tree import SetupFailed, Tree, behind_gate
+from adapters.sandbox.versions import installed_tools
 from sweeper.errors import MissingTool, SweeperError
+from sweeper.model import Tool
 from sweeper.ports import SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
 
 NAME = "bubblewrap"
@@ -54,6 +56,7 @@ class Bubblewrap:
         self._lock = asyncio.Lock()
         self._facts: SandboxFacts | None = None
         self._binary: Binary | None = None
+        self._installed: tuple[Tool, ...] | None = None
 
     @property
     def search_path(self) -> tuple[str, ...]:
@@ -63,6 +66,12 @@ class Bubblewrap:
     def which(self, name: str) -> str | None:
         """Where a program is found inside; None if it is not."""
         return self._tools.which(name)
+
+    def installed(self) -> tuple[Tool, ...]:
+        """Asked once, which takes a second; then remembered."""
+        if self._installed is None:
+            self._installed = installed_tools(self.which, self.search_path)
+        return self._installed
 
     def owner(self) -> tuple[int, int] | None:
         """Host uid and gid that must own a workspace; None: the worker's own will do."""
@@ -120,19 +129,21 @@ class Bubblewrap:
         problem = probe.judge(seen, self._identity, filtered=bool(self._filter))
         return problem, () if problem else (*probe.held(filtered=bool(self._filter)), *bounds)
 
-    def _give_away(self, workspace: Path) -> None:
+    def _give_away(self, place: Path) -> None:
         if owner := self.owner():
             try:
-                os.chown(workspace, *owner)
+                os.chown(place, *owner, follow_symlinks=False)
             except OSError as error:  # EINVAL: that user is not in our namespace
                 raise MissingTool(ROOT_ALONE) from error
 
     async def _execute(self, binary: Binary, run: SandboxRun) -> tuple[SandboxResult, tuple[str, ...]]:
-        layout.refuse_bad_names(run)
+        self._prepare(run)
         started, output = time.monotonic(), CappedOutput()
         guard = Guard(run.limits, self._groups)
         try:
             files = {**layout.synthetic_etc(self._identity), **_inside_names(run.files)}
+            if run.gate is not None:
+                files |= gate.program()
             with in_memory([*files.values(), *self._filter]) as descriptors:
                 line = partial(command_line, binary, self._identity, inside=self._inside(run, list(files), descriptors))
                 async with Tree(line, descriptors) as tree:
@@ -145,16 +156,34 @@ class Bubblewrap:
             return _not_started(output.bytes(), seconds), guard.held
         return SandboxResult(exit_code=code, seconds=seconds, output=output.bytes(), limit=limit), guard.held
 
+    def _prepare(self, run: SandboxRun) -> None:
+        layout.refuse_bad_names(run)
+        if run.gate is not None:
+            gate.refuse_bad_gate(run.gate)
+        if run.home is not None:
+            self._give_away(Path(run.home))
+
     def _inside(self, run: SandboxRun, files: Sequence[str], descriptors: Sequence[int]) -> Inside:
         tools = [Mount(str(tool.source), str(tool.target)) for tool in self._tools.directories]
+        argv = bounded(run.argv, run.limits, self._identity.uid)
         return Inside(
-            argv=behind_gate(bounded(run.argv, run.limits, self._identity.uid)),
+            argv=behind_gate(gate.through_gate(argv, self.which("python3")) if run.gate else argv),
             directory=layout.working_directory(run.working_directory),
             env=layout.environment(self.search_path, run.env),
-            mounts=[*tools, Mount(str(Path(run.workspace).resolve()), layout.WORK_AT, writable=True)],
+            mounts=[*tools, *_own_places(run)],
             data=[Data(descriptor, target) for descriptor, target in zip(descriptors, files, strict=False)],
             filters=descriptors[len(files) :],
         )
+
+
+def _own_places(run: SandboxRun) -> list[Mount]:
+    """The workspace, and what else of the host this run was given."""
+    places = [Mount(str(Path(run.workspace).resolve()), layout.WORK_AT, writable=True)]
+    if run.home is not None:
+        places.append(Mount(str(Path(run.home).resolve()), layout.HOME_AT, writable=True))
+    if run.gate is not None:
+        places.append(Mount(str(Path(run.gate).resolve()), layout.GATE_AT))
+    return places
 
 
 async def _supervise(tree: Tree, guard: Guard, limits: SandboxLimits, output: CappedOutput) -> int | None:

@@ -16,6 +16,7 @@ WORK_AT = "/sweeper/work"
 below /work or /workspace."""
 TMP_AT = "/tmp"  # noqa: S108  the sandbox's own, not the host's
 HOME_AT = f"{TMP_AT}/home"
+GATE_AT = "/sweeper/gate"
 
 HOST_NAME = "sweeper-sandbox"
 
@@ -27,6 +28,7 @@ NO_PROGRAM_EXIT = 127
 NO_DIRECTORY_EXIT = 1
 NO_DIRECTORY = b"The working directory does not exist in the workspace.\n"
 
+_OUR_NAMES = tuple(posixpath.basename(path) for path in (WORK_AT, GATE_AT))
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LINKED_ROOTS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -107,7 +109,7 @@ def working_directory(relative: str) -> str:
 def refuse_bad_names(run: SandboxRun) -> None:
     """Raises BadInput for a file or a variable that could not be given to the command as asked."""
     for name in run.files:
-        if not _FILE_NAME.fullmatch(name) or name == posixpath.basename(WORK_AT):
+        if not _FILE_NAME.fullmatch(name) or name in _OUR_NAMES:
             raise BadInput(f"{name!r} cannot be the name of a file for the sandbox; use letters, digits, '.', '_', '-'")
     for name, value in run.env.items():
         if not _ENV_NAME.fullmatch(name) or "\0" in value:

@@ -7,20 +7,24 @@ environment is scrubbed, its output and time are bounded, and its process group 
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 
 from adapters.sandbox import layout
+from adapters.sandbox.gate import joined_here, refuse_bad_gate
 from adapters.sandbox.output import CappedOutput, drain
 from adapters.sandbox.pipes import Inlet, finish, to_the_end
 from adapters.sandbox.tools import SYSTEM_PATH
+from adapters.sandbox.versions import installed_tools
 from sweeper.errors import BadInput
+from sweeper.model import Tool
 from sweeper.ports import SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
 
 NAME = "none"
@@ -35,11 +39,19 @@ class Unsandboxed:
     def __init__(self) -> None:
         operator = [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if Path(entry).is_absolute()]
         self._search_path = tuple(dict.fromkeys([str(Path(sys.prefix) / "bin"), *operator, *SYSTEM_PATH]))
+        self._installed: tuple[Tool, ...] | None = None
 
     @property
     def search_path(self) -> tuple[str, ...]:
         """Directories where programs are looked for."""
         return self._search_path
+
+    def installed(self) -> tuple[Tool, ...]:
+        """Asked once, which takes a second; then remembered."""
+        if self._installed is None:
+            which = partial(shutil.which, path=os.pathsep.join(self._search_path))
+            self._installed = installed_tools(which, self._search_path)
+        return self._installed
 
     def owner(self) -> None:
         """Workspaces stay with the worker."""
@@ -52,12 +64,15 @@ class Unsandboxed:
     async def run(self, run: SandboxRun) -> SandboxResult:
         """Run to the end, to its time or to its output limit; the process group is dead afterwards."""
         layout.refuse_bad_names(run)
+        if run.gate is not None:
+            refuse_bad_gate(run.gate)
         with tempfile.TemporaryDirectory(prefix="sweeper-") as place:
             files = Path(place, "files")
             files.mkdir()
             for name, content in run.files.items():
                 (files / name).write_bytes(content)
-            return await self._execute(run, Path(place))
+            async with joined_here(run.gate) as moved:
+                return await self._execute(run.model_copy(update={"env": _readdressed(run.env, moved)}), Path(place))
 
     async def _execute(self, run: SandboxRun, place: Path) -> SandboxResult:
         started, output = time.monotonic(), CappedOutput()
@@ -76,9 +91,9 @@ class Unsandboxed:
         return SandboxResult(exit_code=code, seconds=seconds, output=output.bytes(), limit=group.ended_by)
 
     def _start(self, run: SandboxRun, place: Path, directory: Path) -> Start:
-        tmp, home = place / "tmp", place / "home"
+        tmp, home = place / "tmp", Path(run.home) if run.home else place / "home"
         for own in (tmp, home):
-            own.mkdir()
+            own.mkdir(exist_ok=True)
         asked = {name: _moved(value, place) for name, value in run.env.items()}
         env = layout.environment(self.search_path, asked, str(tmp), str(home))
 
@@ -154,6 +169,14 @@ class _Group:
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def _readdressed(env: Mapping[str, str], moved: Mapping[str, str]) -> dict[str, str]:
+    """Variables that name a port of the gate, naming the one it has here."""
+    said = dict(env)
+    for usual, here in moved.items():
+        said = {name: value.replace(usual, here) for name, value in said.items()}
+    return said
 
 
 def _moved(word: str, place: Path) -> str:
