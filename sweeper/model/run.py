@@ -131,7 +131,8 @@ class RunHistory(Strict):
     `green_attempts`: attempts of the same run that passed. `head_failing_jobs`: of the newest completed run of the same
     workflow on the branch's head, if that is another run; None: there is none. `last_green`: the newest commit before
     this run on which the workflow passed there, and `last_green_at` when that run was made; `commits_since` come after
-    it, `<sha> <subject>`, oldest first, at most 100.
+    it, `<sha> <subject>`, oldest first, at most 100. Of a pull request's run also: `base_failing_jobs`, the same for
+    its target, and `behind_base`, how many commits of the target the tested commit lacks.
     """
 
     green_attempts: tuple[int, ...] = ()
@@ -139,6 +140,8 @@ class RunHistory(Strict):
     last_green: str | None = None
     last_green_at: Instant | None = None
     commits_since: tuple[str, ...] = ()
+    base_failing_jobs: tuple[str, ...] | None = None
+    behind_base: int = 0
 
 
 class OtherPull(Strict):
