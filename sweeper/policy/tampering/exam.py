@@ -1,0 +1,99 @@
+"""What a change is judged against, and which files of the tested tree belong to the exam and not to the answer."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sweeper.model import CheckPlan, Diagnosis, FailureClass, Limits, Strict
+from sweeper.policy.tampering.places import (
+    MIXED,
+    base,
+    is_checker_config,
+    is_conftest,
+    is_like,
+    is_manifest,
+    is_snapshot,
+    is_test,
+)
+
+CALLERS = {
+    "make": "makefile gnumakefile *.mk",
+    "gmake": "makefile gnumakefile *.mk",
+    "just": "justfile .justfile",
+    "task": "taskfile.yml taskfile.yaml",
+    "rake": "rakefile",
+    "npm": "package.json",
+    "npx": "package.json",
+    "yarn": "package.json",
+    "pnpm": "package.json",
+    "bun": "package.json",
+    "docker": "dockerfile *.dockerfile",
+}
+_WORDS = re.compile(r"[\w./+@-]+")
+_ABOUT_SETTINGS = (FailureClass.CONFIGURATION, FailureClass.DEPENDENCY)
+
+
+class Exam(Strict):
+    """Plan and diagnosis of the failure, made before the change. `protected`: further globs nobody may touch."""
+
+    plan: CheckPlan
+    diagnosis: Diagnosis
+    protected: tuple[str, ...] = ()
+    limits: Limits = Limits()
+
+    @property
+    def is_about_settings(self) -> bool:
+        """Whether configuration or dependencies are what failed, so that a fix may honestly lie there."""
+        return self.diagnosis.failure_class in _ABOUT_SETTINGS
+
+    def words(self) -> Iterator[tuple[str, str]]:
+        """Each word of the plan's commands with the folder the command runs in."""
+        for check in self.plan.checks:
+            steps = [(step.working_directory, step.command) for step in (*check.before, *check.after)]
+            for directory, command in ((check.working_directory, check.command), *steps):
+                folder = directory.strip("/").removeprefix("./")
+                for word in _WORDS.findall(command):
+                    yield "" if folder in (".", "") else f"{folder}/", word
+
+    def calls(self, path: str) -> bool:
+        """Whether a command of the plan runs this file, or has a tool run what is written in it."""
+        for folder, word in self.words():
+            if path == folder + word.removeprefix("./") or path == word.removeprefix("./"):
+                return not is_test(path)
+            if is_like(path, CALLERS.get(word.rpartition("/")[2], "").split()):
+                return True
+        return False
+
+    def failing(self, path: str) -> bool:
+        """Whether the diagnosis names this file or a test in it."""
+        named = (*self.diagnosis.files, *(test.partition("::")[0] for test in self.diagnosis.tests))
+        return any(path == name or path.endswith("/" + name) or name.endswith("/" + path) for name in named)
+
+
+def exam_files(paths: Sequence[str], exam: Exam) -> tuple[str, ...]:
+    """Files of the tested tree that are put back for the deciding run, sorted.
+
+    Configuration of checkers, conftest files and what Python imports by itself, whatever the plan's commands call, and
+    the failing tests' own files with their snapshots. A manifest is among them because it often holds configuration.
+    """
+    return tuple(sorted({path for path in paths if _belongs(path, exam)}))
+
+
+def _belongs(path: str, exam: Exam) -> bool:
+    if is_checker_config(path) or is_conftest(path) or exam.calls(path):
+        return True
+    if base(path) in MIXED:
+        return True
+    return exam.failing(path) and (is_test(path) or is_snapshot(path))
+
+
+def must_hold(path: str, exam: Exam) -> bool:
+    """Whether green only with the patch's own version of an exam file is no proof at all.
+
+    False: an honest fix may need it (the failing test's own file, a manifest, and configuration where that is what
+    failed), so a human is shown that the proof rests on it. What Python imports by itself is never given way.
+    """
+    if is_conftest(path) and base(path) != "conftest.py":
+        return True
+    if is_conftest(path) or is_checker_config(path) or exam.calls(path):
+        return not (is_manifest(path) or (exam.is_about_settings and (exam.failing(path) or is_checker_config(path))))
+    return False
