@@ -15,17 +15,20 @@ from adapters.github.transport import Connections, ask, read, requester
 from sweeper.errors import AuthBroken
 
 PERMISSIONS: dict[str, str] = {
-    "actions": "read",
+    "actions": "write",
     "checks": "write",
     "contents": "write",
     "metadata": "read",
     "pull_requests": "write",
     "statuses": "read",
 }
-"""All an installation token of ours may do. No `workflows`: a proposal never changes a workflow file."""
+"""All an installation token of ours may do. No `workflows`: a proposal never changes a workflow file.
 
-MODEST = PERMISSIONS | {"checks": "read"}
-"""For an app that was granted no more: then there is no check run of ours, and all else works."""
+*actions* to write, because a failure of a runner or a flaky test is answered by having the failed jobs run again.
+"""
+
+MODEST = PERMISSIONS | {"actions": "read", "checks": "read"}
+"""For an app that was granted no more: no jobs run again, there is no check run of ours, and all else works."""
 
 RENEW_BEFORE = timedelta(minutes=10)
 """A token handed to git must outlive the longest push or fetch."""
@@ -107,16 +110,16 @@ class AppTokens:
             ) from None
         call = Call("POST", f"/app/installations/{installation.id}/access_tokens")
         try:
-            return self._narrow_token(call, repository)
+            return self._narrow_token(call, repository, rights_within(installation.permissions))
         except Refused as refused:
             raise AuthBroken(
                 f"Give app {self._app_id} its permissions on {repository} and end any suspension: "
                 f"{call} was answered {refused.status} {refused.reason}."
             ) from None
 
-    def _narrow_token(self, call: Call, repository: str) -> TokenReply:
+    def _narrow_token(self, call: Call, repository: str, rights: dict[str, str]) -> TokenReply:
         """For that repository only; an old name is not known here: then for the installation's."""
-        rights, repositories = PERMISSIONS, [repository.partition("/")[2]]
+        repositories = [repository.partition("/")[2]]
         while True:
             narrow: dict[str, JsonValue] = {"repositories": [*repositories]} if repositories else {}
             try:
@@ -139,8 +142,20 @@ class AppTokens:
         self._connections.close()
 
 
+def rights_within(granted: dict[str, str]) -> dict[str, str]:
+    """What to ask a token for: GitHub refuses more than was granted, so what we can do without is left out."""
+    if not granted:
+        return PERMISSIONS
+    return {
+        name: right if granted.get(name) in (right, "write") else MODEST[name] for name, right in PERMISSIONS.items()
+    }
+
+
 def where_usable(app_id: int, installations: list[InstallationReply]) -> str:
-    """On how many accounts the app can work, and what is wrong on the others. Raises AuthBroken if on none."""
+    """On how many accounts the app can work, what is wrong on the others, and what it must do without.
+
+    Raises AuthBroken if it can work on none.
+    """
     if not installations:
         raise AuthBroken(f"Install app {app_id} on an account: it is installed nowhere.")
     problems = {one.name: _problem(one) for one in installations}
@@ -148,14 +163,22 @@ def where_usable(app_id: int, installations: list[InstallationReply]) -> str:
     usable = sum(not problem for problem in problems.values())
     if not usable:
         raise AuthBroken(f"Mend the installation of app {app_id} on {broken}.")
-    return f"installed on {usable} account(s)" + (f"; not usable on {broken}" if broken else "")
+    lacking = [f"{one.name}: {_missing(one, PERMISSIONS)}" for one in installations if not problems[one.name]]
+    without = "; ".join(said for said in lacking if "=" in said)
+    return (
+        f"installed on {usable} account(s)"
+        + (f"; not usable on {broken}" if broken else "")
+        + (f"; does without some of its work on {without}" if without else "")
+    )
 
 
 def _problem(installation: InstallationReply) -> str:
-    if installation.suspended_at is not None:
-        return "suspended"
+    return "suspended" if installation.suspended_at is not None else _missing(installation, MODEST)
+
+
+def _missing(installation: InstallationReply, wanted: dict[str, str]) -> str:
     granted = installation.permissions
-    missing = [f"{name}={right}" for name, right in MODEST.items() if granted.get(name) not in (right, "write")]
+    missing = [f"{name}={right}" for name, right in wanted.items() if granted.get(name) not in (right, "write")]
     return f"not granted {', '.join(missing)}" if granted and missing else ""
 
 

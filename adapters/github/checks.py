@@ -1,5 +1,7 @@
 """CI of one commit: check runs and commit statuses, taken together."""
 
+from datetime import datetime
+
 from adapters.github.client import Repository
 from adapters.github.replies import CheckRunReply, StatusReply
 from adapters.github.runs import runs_of
@@ -22,10 +24,20 @@ def checks_of(there: Repository, sha: str) -> ChecksState:
 
     A conclusion that is not known to be good (timed_out, cancelled, action_required, stale, ...) is red.
     """
-    states = [_of_check(check) for check in _latest(there, sha)]
+    states = [_of_check(check) for check in latest_of(there, sha)]
     statuses = there.pages(StatusReply, f"commits/{sha}/status", within="statuses")
     states += [_STATUS.get(status.state, ChecksState.RED) for status in statuses if status.context != OUR_CHECK]
     return next((state for state in _WORST_FIRST if state in states), ChecksState.NONE)
+
+
+def green_jobs(there: Repository, sha: str, since: datetime | None = None) -> tuple[str, ...]:
+    """Names under which a commit passed after `since`. One that is red in another workflow is none of them."""
+    checks = latest_of(there, sha)
+    not_green = {check.name for check in checks if check.conclusion != "success"}
+    green = [check for check in checks if check.name not in not_green]
+    if since is not None:
+        green = [check for check in green if check.completed_at is not None and check.completed_at >= since]
+    return tuple(dict.fromkeys(check.name for check in green))
 
 
 def _is_our_own(check: CheckRunReply) -> bool:
@@ -40,7 +52,7 @@ def _of_check(check: CheckRunReply) -> ChecksState:
     return ChecksState.GREEN if check.conclusion in _GREEN else ChecksState.RED
 
 
-def _latest(there: Repository, sha: str) -> list[CheckRunReply]:
+def latest_of(there: Repository, sha: str) -> list[CheckRunReply]:
     """The newest check run of each name, app and workflow.
 
     The workflow counts: two of them may each have a job `test`, and the green one must not hide the red one.

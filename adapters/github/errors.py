@@ -54,12 +54,13 @@ _LONGEST_REASON = 300
 
 _RIGHTS = {
     re.compile(r"/repos/[^/]+/[^/]+/(pulls|issues)\b|/graphql\b"): "pull_requests=write",
+    re.compile(r"/repos/[^/]+/[^/]+/check-runs/\d+/annotations$"): "checks=read",
     re.compile(r"/repos/[^/]+/[^/]+/check-runs\b"): "checks=write",
     re.compile(r"/repos/[^/]+/[^/]+/commits/[^/]+/check-runs$"): "checks=read",
     re.compile(r"/repos/[^/]+/[^/]+/commits/[^/]+/status$"): "statuses=read",
     re.compile(r"/repos/[^/]+/[^/]+/actions/runs/\d+/rerun"): "actions=write",
     re.compile(r"/repos/[^/]+/[^/]+/actions\b"): "actions=read",
-    re.compile(r"/repos/[^/]+/[^/]+/(contents|git|commits)\b"): "contents=read",
+    re.compile(r"/repos/[^/]+/[^/]+/(contents|git|commits|compare)\b"): "contents=read",
 }
 """What a path needs, for answers that do not say so. The first that fits."""
 

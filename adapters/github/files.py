@@ -3,7 +3,7 @@
 import base64
 from urllib.parse import quote
 
-from adapters.github.client import Client
+from adapters.github.client import Client, Repository
 from adapters.github.replies import FileReply
 from sweeper.errors import Permanent
 
@@ -13,7 +13,16 @@ def read_file(client: Client, repository: str, path: str, commit: str) -> bytes 
 
     Raises Permanent for a file above 1 MB, which GitHub's contents call leaves out.
     """
-    found = client.repository(repository).find(FileReply, f"contents/{quote(path)}", {"ref": commit})
+    return _read(client.repository(repository), path, {"ref": commit})
+
+
+def default_branch_file(client: Client, repository: str, path: str) -> bytes | None:
+    """The same at the head of the default branch, whatever that is called."""
+    return _read(client.repository(repository), path, {})
+
+
+def _read(there: Repository, path: str, query: dict[str, str]) -> bytes | None:
+    found = there.find(FileReply, f"contents/{quote(path)}", query)
     if found is None or found.type != "file":
         return None
     if found.encoding != "base64":

@@ -4,24 +4,38 @@ import asyncio
 import contextvars
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from functools import partial
 from typing import ParamSpec, TypeVar
 
 from pydantic import SecretStr
 
-from adapters.github import files, reruns, runs, world
+from adapters.github import annotations, files, history, reruns, runs, world
 from adapters.github.auth import tokens_for
 from adapters.github.client import Client
 from adapters.github.logs import Logs
 from adapters.github.markers import Marks
 from adapters.github.merging import Merges
+from adapters.github.others import Others
 from adapters.github.pacer import CALLER, Caller
 from adapters.github.pulls import Pulls
 from adapters.github.replies import RepositoryReply
 from adapters.github.reports import Reports
 from adapters.github.settings import GitHubAccess
 from adapters.github.talk import Talk
-from sweeper.model import CheckReport, Effect, GitAccess, JobFacts, Proposal, RunFacts, RunRef, World
+from sweeper.model import (
+    Annotation,
+    CheckReport,
+    Effect,
+    GitAccess,
+    JobFacts,
+    OtherPull,
+    Proposal,
+    RunFacts,
+    RunHistory,
+    RunRef,
+    World,
+)
 from sweeper.ports import LogAnswer, NewPull, OpenedPull, PullRef
 
 WRITERS = 32
@@ -40,6 +54,7 @@ class GitHubHost:
         self._writers = ThreadPoolExecutor(WRITERS, "github-write")
         marks = Marks(self._tokens, access.marker_key.get_secret_value())
         self._pulls = Pulls(self._client, marks)
+        self._others = Others(self._client, marks)
         self._talk = Talk(self._client, marks)
         self._merges = Merges(self._client)
         self._reports = Reports(self._client)
@@ -93,6 +108,22 @@ class GitHubHost:
     async def read_log(self, run: RunRef, job_id: int) -> LogAnswer:
         """At most 64 MiB of it: of a longer one the first 16 and the last 48."""
         return await self._logs.read(run.repository, job_id)
+
+    async def read_annotations(self, run: RunRef, job_id: int) -> tuple[Annotation, ...]:
+        """Redacted, messages cut to 1,000 characters."""
+        return await asyncio.to_thread(annotations.read_annotations, self._client, run, job_id)
+
+    async def read_history(self, facts: RunFacts) -> RunHistory:
+        """Other attempts, other runs of the workflow, and the commits between."""
+        return await asyncio.to_thread(history.read_history, self._client, facts)
+
+    async def open_pulls(self, repository: str, base: str, since: datetime | None) -> tuple[OtherPull, ...]:
+        """At most twenty, newest first; ours are left out."""
+        return await asyncio.to_thread(self._others.open_into, repository, base, since)
+
+    async def default_branch_file(self, repository: str, path: str) -> bytes | None:
+        """A file at the head of the default branch. Raises Permanent above 1 MB."""
+        return await asyncio.to_thread(files.default_branch_file, self._client, repository, path)
 
     async def read_file(self, repository: str, path: str, commit: str) -> bytes | None:
         """A file at a commit; None if there is none of that name. Raises Permanent above 1 MB."""

@@ -50,6 +50,21 @@ class RepositoryReply(Wire):
     allow_rebase_merge: bool | None = None
 
 
+class RunPullEndReply(Wire):
+    """Head or base of a pull request, as a run names it."""
+
+    ref: str
+    sha: str = ""
+
+
+class RunPullReply(Wire):
+    """A pull request as a run names it."""
+
+    number: int
+    head: RunPullEndReply
+    base: RunPullEndReply
+
+
 class RunReply(Wire):
     """A workflow run (its newest attempt, or the attempt asked for)."""
 
@@ -66,6 +81,7 @@ class RunReply(Wire):
     head_branch: str | None = None
     head_repository: RepositoryReply | None = None
     repository: RepositoryReply
+    pull_requests: tuple[RunPullReply, ...] | None = None
     html_url: str = ""
     created_at: Instant
 
@@ -78,6 +94,12 @@ class RunReply(Wire):
             run_id=self.id,
             run_attempt=self.run_attempt,
         )
+
+
+class RunsReply(Wire):
+    """One page of a list of runs."""
+
+    workflow_runs: tuple[RunReply, ...] = ()
 
 
 class StepReply(Wire):
@@ -115,6 +137,30 @@ class CommitReply(Wire):
     sha: str
     parents: tuple[ObjectReply, ...] = ()
     commit: CommitTextReply = CommitTextReply()
+
+
+class CompareReply(Wire):
+    """What one commit has that another has not, oldest first; of more than 250 GitHub leaves out the oldest."""
+
+    behind_by: int = 0
+    commits: tuple[CommitReply, ...] = ()
+
+
+class ChangedFileReply(Wire):
+    """A file of a pull request. `previous_filename`: what a renamed one was called."""
+
+    filename: str
+    previous_filename: str | None = None
+
+
+class AnnotationReply(Wire):
+    """What is noted on a check run."""
+
+    annotation_level: str | None = None
+    message: str | None = None
+    path: str | None = None
+    start_line: int | None = None
+    title: str | None = None
 
 
 class RefReply(Wire):
@@ -165,6 +211,7 @@ class PullReply(Wire):
     requested_reviewers: tuple[PersonReply, ...] = ()
     head: PullEndReply
     base: PullEndReply
+    updated_at: Instant | None = None
     commits: int | None = None
     merged: bool | None = None
     merged_by: PersonReply | None = None
@@ -242,6 +289,7 @@ class CheckRunReply(Wire):
     external_id: str | None = None
     status: str
     conclusion: str | None = None
+    completed_at: Instant | None = None
     output: CheckTextReply = CheckTextReply()
     app: IdReply | None = None
     check_suite: IdReply | None = None

@@ -1,10 +1,17 @@
 """Workflow runs and their jobs. Reads only."""
 
+from itertools import islice
+
+from adapters.github.annotations import hit_time_limit
 from adapters.github.client import Client, Repository
-from adapters.github.replies import JobReply, RepositoryReply, RunReply
+from adapters.github.replies import JobReply, PullReply, RepositoryReply, RunReply
 from sweeper.errors import NotFound
 from sweeper.model import HeadCi, JobFacts, RunFacts, RunRef, StepFacts
-from sweeper.model.run import FAILING_CONCLUSIONS
+from sweeper.model.run import FAILING_CONCLUSIONS, PullFacts
+
+PULL_EVENT = "pull_request"
+MOST_PULLS = 20
+"""Of one head there is seldom more than one."""
 
 
 def home_of(client: Client, run: RunRef) -> Repository:
@@ -77,6 +84,8 @@ def _facts(there: Repository, reply: RunReply) -> RunFacts:
         head_repository_id=head.id if head else None,
         branch_head=branch_head,
         head_ci=_head_ci(there, reply, branch_head),
+        pull=_pull(there, reply),
+        hit_time_limit=hit_time_limit(there, reply),
         html_url=reply.html_url,
         created_at=reply.created_at,
     )
@@ -102,3 +111,30 @@ def _head_ci(there: Repository, reply: RunReply, branch_head: str | None) -> Hea
     if newest.conclusion == "success":
         return HeadCi.GREEN
     return HeadCi.RED if newest.conclusion in FAILING_CONCLUSIONS else HeadCi.NONE
+
+
+def _pull(there: Repository, reply: RunReply) -> PullFacts | None:
+    """The pull request a run is for, by the commit: a run names open ones whose branch fits, and of forks none.
+
+    One that has moved on since is named as well, but its `base_sha` is of another moment then.
+    """
+    if reply.event != PULL_EVENT:
+        return None
+    named = sorted(reply.pull_requests or (), key=lambda pull: pull.head.sha != reply.head_sha)
+    if not named:
+        return _pull_of_head(there, reply)
+    base_sha = named[0].base.sha if named[0].head.sha == reply.head_sha else ""
+    return PullFacts(number=named[0].number, base_ref=named[0].base.ref, base_sha=base_sha)
+
+
+def _pull_of_head(there: Repository, reply: RunReply) -> PullFacts | None:
+    """The open one whose head is that commit of that repository. Branch names alone prove nothing: forks share them."""
+    head = reply.head_repository
+    if head is None or not reply.head_branch:
+        return None
+    query = {"state": "open", "head": f"{head.full_name.partition('/')[0]}:{reply.head_branch}", "per_page": "20"}
+    for pull in islice(there.pages(PullReply, "pulls", query), MOST_PULLS):
+        is_of_head = pull.head.repo is not None and pull.head.repo.id == head.id
+        if is_of_head and pull.head.sha == reply.head_sha and pull.state == "open":
+            return PullFacts(number=pull.number, base_ref=pull.base.ref, base_sha=pull.base.sha)
+    return None

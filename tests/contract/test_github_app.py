@@ -11,7 +11,7 @@ import pytest
 from pydantic import JsonValue, SecretBytes
 
 from adapters.github import GitHubAccess, GitHubHost
-from adapters.github.app_tokens import MODEST, PERMISSIONS, AppTokens, where_usable
+from adapters.github.app_tokens import MODEST, PERMISSIONS, AppTokens, rights_within, where_usable
 from adapters.github.replies import InstallationReply
 from adapters.loopback.drive.requests import ChangeInstallation, FaultRule
 from adapters.loopback.options import LoopbackInfo
@@ -178,6 +178,7 @@ class TestRights:
         assert stub.asked[-1].body == {"permissions": PERMISSIONS, "repositories": ["app"]}
         assert "workflows" not in PERMISSIONS
         assert {name for name, right in PERMISSIONS.items() if right == "write"} == {
+            "actions",
             "checks",
             "contents",
             "pull_requests",
@@ -198,6 +199,16 @@ class TestRights:
             self.app_of(stub, github).token("octo/app")
 
         assert len(stub.asked) == 3
+
+
+@pytest.mark.parametrize("lacking", [{"actions": "read"}, {"checks": "read"}, {"actions": "read", "checks": "read"}])
+def test_what_we_can_do_without_is_not_asked_for_where_it_was_not_granted(lacking: dict[str, str]) -> None:
+    assert rights_within(PERMISSIONS | lacking) == PERMISSIONS | lacking
+
+
+def test_a_right_we_need_is_asked_for_whatever_was_granted() -> None:
+    assert rights_within({"metadata": "read"}) == MODEST
+    assert rights_within({}) == PERMISSIONS
 
 
 INSTALLED = Script("GET", "/installation$", 200, {"id": 5})
@@ -258,7 +269,11 @@ GRANTED = {name: "write" for name in MODEST}
     ("installations", "said"),
     [
         ([{"id": 1, "permissions": GRANTED}], "installed on 1 account(s)"),
-        ([{"id": 1, "permissions": MODEST}, {"id": 2, "permissions": {}}], "installed on 2 account(s)"),
+        (
+            [{"id": 1, "permissions": MODEST}, {"id": 2, "permissions": {}}],
+            "installed on 2 account(s); does without some of its work on installation 1: not granted actions=write, "
+            "checks=write",
+        ),
         (
             [{"id": 1}, {"id": 2, "account": {"login": "octo"}, "suspended_at": "2026-01-01T00:00:00Z"}],
             "installed on 1 account(s); not usable on octo: suspended",

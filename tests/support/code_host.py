@@ -21,11 +21,11 @@ from sweeper.model import (
 from sweeper.model.run import FAILING_CONCLUSIONS
 from sweeper.ports import LogAnswer, NewPull, OpenedPull, PullRef
 from tests.support.code_host_base import NOT_OURS
-from tests.support.code_host_extras import FakeExtras
+from tests.support.code_host_reads import FakeReads
 from tests.support.code_host_state import FakeComment, FakePull, FakeRun, reviews_with_rights
 
 
-class FakeCodeHost(FakeExtras):
+class FakeCodeHost(FakeReads):
     """See the module."""
 
     # The port

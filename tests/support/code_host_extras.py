@@ -7,9 +7,10 @@ from tests.support.code_host_state import FakeCheck, FakePull
 
 
 class FakeExtras(FakeHostBase):
-    """`check_runs`: ours. `may_write_checks` and `has_drafts` False: refused as GitHub refuses it."""
+    """`check_runs`: ours. `may_write_checks`, `may_rerun` and `has_drafts` False: refused as GitHub refuses it."""
 
     may_write_checks = True
+    may_rerun = True
     has_drafts = True
 
     async def draft_pull(self, pull: PullRef, effect_key: str) -> Effect:
@@ -81,9 +82,11 @@ class FakeExtras(FakeHostBase):
     async def rerun_failed(self, run: RunRef, effect_key: str) -> Effect:
         async with self._call("rerun_failed"):
             self._run(run)
-            state = EffectState.DEDUPLICATED
-            if len(self.runs[run.run_id]) <= run.run_attempt:
+            state, note = EffectState.DEDUPLICATED, ""
+            if len(self.runs[run.run_id]) <= run.run_attempt and not self.may_rerun:
+                state, note = EffectState.SKIPPED, "our login may not re-run jobs here: grant actions=write"
+            elif len(self.runs[run.run_id]) <= run.run_attempt:
                 state = EffectState.CREATED
                 self.rerun(run, None)
             ref = f"{self.repository}/actions/runs/{run.run_id}/attempts/{len(self.runs[run.run_id])}"
-            return self._effect(effect_key, "run.rerun", state, ref)
+            return self._effect(effect_key, "run.rerun", state, ref, note)

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from sweeper.model import ChecksState, Review, ReviewComment, ReviewState, RunRef
+from sweeper.model import ChecksState, PullFacts, Review, ReviewComment, ReviewState, RunRef
 from tests.support.code_host_state import FakeCheck, FakeComment, FakeJob, FakePull, FakeRun
 
 
@@ -20,6 +20,8 @@ class FakeGitHub:
         self.clock = clock
         self.runs: dict[int, list[FakeRun]] = {}
         self.files: dict[tuple[str, str | None], bytes] = {}
+        self.parents: dict[str, str] = {}
+        self.subjects: dict[str, str] = {}
         self.permissions: dict[str, str] = {}
         self.checks: dict[str, ChecksState] = {}
         self.check_runs: list[FakeCheck] = []
@@ -27,12 +29,21 @@ class FakeGitHub:
         self._serial = 1000
         self.commit(self.default_branch)
 
-    def commit(self, branch: str, start: str | None = None) -> str:
+    def commit(self, branch: str, start: str | None = None, message: str = "Change something") -> str:
         """A new commit on `branch`; a new branch starts at `start` (a branch) or at the default branch."""
         parent = self.branches.get(branch) or self.branches.get(start or self.default_branch, "")
         sha = hashlib.sha1(f"{parent}\n{self.next_id()}".encode()).hexdigest()
+        self.parents[sha], self.subjects[sha] = parent, message
         self.set_branch_head(branch, sha)
         return sha
+
+    def history_of(self, sha: str) -> list[str]:
+        """The commit and all before it, newest first."""
+        found = []
+        while sha:
+            found.append(sha)
+            sha = self.parents.get(sha, "")
+        return found
 
     def set_branch_head(self, branch: str, sha: str) -> None:
         """A push: the branch moves, and with it the head of its open pull requests."""
@@ -67,8 +78,11 @@ class FakeGitHub:
         workflow_path: str = ".github/workflows/ci.yml",
         event: str = "push",
         fork: str | None = None,
+        pull: int | None = None,
     ) -> RunRef:
-        """A workflow run's first attempt. `fork`: the repository the code comes from, with a branch of that name."""
+        """A workflow run's first attempt. `fork`: the repository the code comes from, with a branch of that name;
+        `pull`: the pull request it is for.
+        """
         ref = RunRef(repository=self.repository, repository_id=self.repository_id, run_id=self.next_id())
         run = FakeRun(
             ref=ref,
@@ -80,9 +94,14 @@ class FakeGitHub:
             fork=fork,
             created_at=self.clock(),
             jobs={self.next_id(): job for job in jobs},
+            pull=None if pull is None else self._pull_facts(pull),
         )
         self.runs[ref.run_id] = [run]
         return ref
+
+    def _pull_facts(self, number: int) -> PullFacts:
+        base = self.pulls[number].base
+        return PullFacts(number=number, base_ref=base, base_sha=self.branches[base])
 
     def rerun(self, run: RunRef, conclusion: str | None = "success") -> RunRef:
         """The next attempt of a run."""
@@ -129,7 +148,8 @@ class FakeGitHub:
     def open_by(self, user: str, branch: str, base: str = "main", body: str = "") -> int:
         """Somebody opens a pull request."""
         number = len(self.pulls) + 1
-        self.pulls[number] = FakePull(number, branch, base, self.branches[branch], user, "", body)
+        pull = FakePull(number, branch, base, self.branches[branch], user, "", body, updated_at=self.clock())
+        self.pulls[number] = pull
         return number
 
     def comment_by(self, number: int, user: str, body: str) -> int:

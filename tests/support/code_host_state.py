@@ -5,7 +5,19 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sweeper.errors import SweeperError
-from sweeper.model import CheckReport, HeadCi, JobFacts, Review, ReviewState, RunFacts, RunRef, StepFacts
+from sweeper.model import (
+    Annotation,
+    CheckReport,
+    HeadCi,
+    JobFacts,
+    PullFacts,
+    Review,
+    ReviewState,
+    RunFacts,
+    RunRef,
+    StepFacts,
+)
+from sweeper.model.run import TIME_LIMIT
 
 _DECISIVE = {ReviewState.APPROVED, ReviewState.CHANGES_REQUESTED, ReviewState.DISMISSED}
 
@@ -19,6 +31,7 @@ class FakeJob:
     steps: tuple[tuple[str, str], ...] = (("Run tests", "failure"),)
     log: bytes | None = b"2026-01-01T00:00:00.0000000Z ##[error]Process completed with exit code 1.\n"
     missing: str | None = "GitHub has no log of this job (404)"
+    annotations: tuple[Annotation, ...] = ()
 
     def facts(self, number: int) -> JobFacts:
         steps = (StepFacts(number=n, name=name, conclusion=end) for n, (name, end) in enumerate(self.steps, 1))
@@ -38,6 +51,7 @@ class FakeRun:
     fork: str | None
     created_at: datetime
     jobs: dict[int, FakeJob]
+    pull: PullFacts | None = None
 
     def again(self, conclusion: str | None, jobs: dict[int, FakeJob]) -> "FakeRun":
         ref = self.ref.model_copy(update={"run_attempt": self.ref.run_attempt + 1})
@@ -57,9 +71,15 @@ class FakeRun:
             head_repository_id=repository_id + 1 if self.fork else repository_id,
             branch_head=branch_head,
             head_ci=head_ci,
+            pull=self.pull,
+            hit_time_limit=self.conclusion == "cancelled" and any(map(_names_a_limit, self.jobs.values())),
             html_url=f"https://github.com/{self.ref.repository}/actions/runs/{self.ref.run_id}",
             created_at=self.created_at,
         )
+
+
+def _names_a_limit(job: FakeJob) -> bool:
+    return job.conclusion == "cancelled" and any(TIME_LIMIT in note.message for note in job.annotations)
 
 
 @dataclass
@@ -96,6 +116,9 @@ class FakePull:
     reviewers: list[str] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
     comments: list[FakeComment] = field(default_factory=list)
+    files: tuple[str, ...] = ()
+    fork: str | None = None
+    updated_at: datetime | None = None
 
     @property
     def merged(self) -> bool:

@@ -16,12 +16,17 @@ _ACTOR = "ci-actor"
 
 
 async def make_run(hub: Hub, new: NewRun) -> RunMade:
-    """Add a run or the next attempt of one, with jobs, logs and webhooks. Raises Refused 422."""
+    """Add a run or the next attempt of one, with jobs, logs and webhooks. Raises Refused 422.
+
+    An attempt that a re-run of failed jobs began keeps the jobs that had passed, unless they are given anew.
+    """
     repo = hub.repo(new.repo)
     seen = len(hub.state.deliveries)
     run = repo.runs.get(new.run_id or 0) or await _new_run(hub, repo, new)
     attempt = _attempt(hub, repo, run, new)
-    attempt.jobs = [_job(hub, job) for job in new.jobs]
+    given = {job.name for job in new.jobs}
+    attempt.jobs = [job for job in attempt.jobs if job.conclusion and job.name not in given]
+    attempt.jobs += [_job(hub, job) for job in new.jobs]
     attempt.conclusion, attempt.updated_at = new.conclusion, hub.store.now()
     acts.report(hub, repo, OfRun(run, attempt))
     return RunMade(

@@ -119,7 +119,10 @@ async def _resolve(at: At, ref: str) -> str:
 async def compare(at: Read, basehead: str) -> Response:
     """GET compare/base...head."""
     one, _, other = basehead.partition("...")
-    base, head = await _resolve(at, one), await _resolve(at, other)
+    try:
+        base, head = await _resolve(at, one), await _resolve(at, other)
+    except Refused:
+        raise not_found() from None
     start = await at.bare.merge_base(base, head)
     if start is None:
         raise Refused(404, f"No common ancestor between {one} and {other}.")

@@ -8,10 +8,10 @@ from fastapi.responses import RedirectResponse, Response
 from adapters.loopback.acts import runs as acts
 from adapters.loopback.core.lookup import run_of
 from adapters.loopback.core.refusals import Refused, not_found
-from adapters.loopback.core.run_state import Attempt, Job, Run
+from adapters.loopback.core.run_state import Attempt, Job, Run, Workflow
 from adapters.loopback.rest.common import At, Listing, Read, Write, answer, paged
 from adapters.loopback.shapes import runs
-from adapters.loopback.shapes.view import iso
+from adapters.loopback.shapes.view import Json, iso
 
 router = APIRouter(prefix="/repos/{owner}/{name}/actions")
 JOBS = Listing(under="jobs")
@@ -20,9 +20,18 @@ JOBS = Listing(under="jobs")
 @router.get("/runs")
 async def list_runs(at: Read) -> Response:
     """GET actions/runs with GitHub's filters, newest first."""
-    found = [run for run in at.repo.runs.values() if _wanted(at, run)]
-    found.sort(key=lambda run: run.id, reverse=True)
-    return paged(at, found, lambda run: runs.run(at.view, at.repo, run, run.latest), Listing(under="workflow_runs"))
+    return _runs(at, list(at.repo.runs.values()))
+
+
+def _runs(at: At, among: list[Run]) -> Response:
+    found = sorted((run for run in among if _wanted(at, run)), key=lambda run: run.id, reverse=True)
+    without_pulls = at.request.query_params.get("exclude_pull_requests") == "true"
+
+    def shape(run: Run) -> Json:
+        shown = runs.run(at.view, at.repo, run, run.latest)
+        return shown | {"pull_requests": []} if without_pulls else shown
+
+    return paged(at, found, shape, Listing(under="workflow_runs"))
 
 
 def _wanted(at: At, run: Run) -> bool:
@@ -137,7 +146,18 @@ async def rerun_failed_jobs(at: Write, run_id: int) -> Response:
 @router.get("/workflows/{workflow_id}")
 async def get_workflow(at: Read, workflow_id: str) -> Response:
     """GET actions/workflows/{id or file name}."""
+    return answer(runs.workflow(at.view, at.repo, _workflow(at, workflow_id)))
+
+
+@router.get("/workflows/{workflow_id}/runs")
+async def list_workflow_runs(at: Read, workflow_id: str) -> Response:
+    """GET actions/workflows/{id or file name}/runs with GitHub's filters, newest first."""
+    path = _workflow(at, workflow_id).path
+    return _runs(at, [run for run in at.repo.runs.values() if run.workflow_path == path])
+
+
+def _workflow(at: At, wanted: str) -> Workflow:
     for workflow in at.repo.workflows.values():
-        if workflow_id in (str(workflow.id), workflow.path.rsplit("/", 1)[-1]):
-            return answer(runs.workflow(at.view, at.repo, workflow))
+        if wanted in (str(workflow.id), workflow.path.rsplit("/", 1)[-1]):
+            return workflow
     raise not_found()
