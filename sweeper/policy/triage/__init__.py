@@ -1,0 +1,1 @@
+"""Triage: what failed, by the logs alone."""
