@@ -19,6 +19,7 @@ class Pattern:
     `line` is searched in plain lines (no timestamp, no colours, no `##[error]` in front). Its named groups, all
     optional: `file`, `line`, `test` (the tool's id of a test), `code` (the rule or error code), `message` (what tells
     this cause from another). `reason`: a clause for people, completed by the quoted line. `action`: if another one than
+    the class's.
     """
 
     tool: str
