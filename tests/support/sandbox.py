@@ -34,16 +34,11 @@ class FakeSandbox:
     error: Exception | None = None
     search_path: tuple[str, ...] = ("/usr/bin", "/bin")
     tools: tuple[Tool, ...] = (Tool(name="python", version="3.11.7"), Tool(name="node", version="20.20.2"))
-    tools: tuple[Tool, ...] = ()
 
     def on(self, part: str, answer: Answer) -> "FakeSandbox":
         """Answer so to every command whose words, joined by spaces, contain `part`."""
         self.rules.insert(0, (part, answer))
         return self
-
-    def installed(self) -> tuple[Tool, ...]:
-        """As many as `tools` says."""
-        return self.tools
 
     def installed(self) -> tuple[Tool, ...]:
         """As `tools` says."""
