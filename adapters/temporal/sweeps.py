@@ -41,7 +41,7 @@ from sweeper.model import Joined, Step, SweepInput, SweepState, Trigger
 from sweeper.model.crowd import Crowd
 from sweeper.model.upkeep import StuckCase
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
-from sweeper.workflows.progress import REPOSITORY, STEP, TARGET
+from sweeper.workflows.progress import REPOSITORY, SIGNATURE, STEP, TARGET
 
 SWEEP_WORKFLOW = "sweep"
 LOOK_SIGNAL = "look"
@@ -51,6 +51,9 @@ ANSWER_SECONDS = 20.0
 """Below the bound of the activities that ask, so that a sweep without an answer is an error of ours."""
 MOST_STARTS = 500
 """History must stay small; more than that in a day is far over any burst guard."""
+MOST_ALIKE = 10
+MOST_ALIKE_READ = 200
+"""Servers list open ones first and then by their end; the newest are found among that many."""
 MOST_REQUESTS = 50
 """Each of them is read to find out whether a request was seen before."""
 _ALL_SWEEPS = f'WorkflowType = "{SWEEP_WORKFLOW}" AND ExecutionStatus != "ContinuedAsNew"'
@@ -146,9 +149,24 @@ class TemporalSweeps:
             found = self._client.list_workflows(query, limit=MOST_REQUESTS, rpc_timeout=RPC_TIMEOUT)
             return tuple([execution.id async for execution in found])
 
+    async def with_signature(self, repository: str, signature: str, besides: str) -> tuple[str, ...]:
+        """Open or ended, as long as the service remembers them."""
+        query = f"{_where(REPOSITORY.name, repository)} AND {_where(SIGNATURE.name, signature)} AND {_ALL_SWEEPS}"
+        wanted = (repository, signature)
+        async with reaching(self._client, READ_SECONDS):
+            found = self._client.list_workflows(query, limit=MOST_ALIKE_READ, rpc_timeout=RPC_TIMEOUT)
+            views = [
+                await view_of(execution)
+                async for execution in found
+                if execution.id != besides
+                and tuple(map(execution.typed_search_attributes.get, (REPOSITORY, SIGNATURE))) == wanted
+            ]
+        newest = sorted(views, key=lambda view: view.started_at, reverse=True)
+        return tuple(view.id for view in newest[:MOST_ALIKE])
+
     async def open_for_target(self, target: str) -> tuple[str, ...]:
         """Ids of open sweeps for a target. A sweep that is not admitted yet does not know its target."""
-        query = f'{_target_query(target)} AND ExecutionStatus = "Running" AND WorkflowType = "{SWEEP_WORKFLOW}"'
+        query = f'{_where(TARGET.name, target)} AND ExecutionStatus = "Running" AND WorkflowType = "{SWEEP_WORKFLOW}"'
         async with reaching(self._client, READ_SECONDS):
             return tuple(
                 [
@@ -253,7 +271,8 @@ def _crowd_query(repository: str) -> str:
     return f"{_ALL_SWEEPS} AND {REPOSITORY.name} = '{repository}' AND {recent}"
 
 
-def _target_query(target: str) -> str:
-    searchable = _NOT_SEARCHABLE.split(target, maxsplit=1)[0]
-    operator = "=" if searchable == target else "STARTS_WITH"
-    return f"{TARGET.name} {operator} '{searchable}'"
+def _where(name: str, value: str) -> str:
+    """Finds all that have it, and perhaps some that only begin alike."""
+    searchable = _NOT_SEARCHABLE.split(value, maxsplit=1)[0]
+    operator = "=" if searchable == value else "STARTS_WITH"
+    return f"{name} {operator} '{searchable}'"

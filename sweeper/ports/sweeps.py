@@ -67,6 +67,10 @@ class Sweeps(Protocol):
         """Ids of the sweeps, open or ended, that requests started after that one had ended."""
         ...
 
+    async def with_signature(self, repository: str, signature: str, besides: str) -> tuple[str, ...]:
+        """Ids of other sweeps of a repository whose failure has that signature, newest first, at most 10."""
+        ...
+
     async def open_for_target(self, target: str) -> tuple[str, ...]:
         """Ids of open sweeps for a target."""
         ...

@@ -46,6 +46,7 @@ REPOSITORY = SearchAttributeKey.for_keyword("Repository")
 TARGET = SearchAttributeKey.for_keyword("Target")
 STEP = SearchAttributeKey.for_keyword("Step")
 WAITING_UNTIL = SearchAttributeKey.for_datetime("WaitingUntil")
+SIGNATURE = SearchAttributeKey.for_keyword("Signature")
 
 
 class Progress:

@@ -18,7 +18,7 @@ from sweeper.ids import target_of
 from sweeper.model import Outcome, Step, SweepInput, Trigger, TriggerSource
 from sweeper.ports import Sweeps, SweepView
 from tests.support import values
-from tests.support.stand_in_sweep import ACTIVITIES, ANEW, BREAK, FAIL, FINISH, WORK, WORKFLOWS
+from tests.support.stand_in_sweep import ACTIVITIES, ANEW, BREAK, FAIL, FINISH, SIGNED, WORK, WORKFLOWS
 from tests.support.sweeps import FakeSweeps
 from tests.support.temporal import dev_server
 
@@ -27,8 +27,10 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow, pytest
 T = TypeVar("T")
 
 
-def sweep_input(run_id: int = 1001) -> SweepInput:
-    return SweepInput(run=values.run_ref(run_id=run_id), trigger=Trigger(source=TriggerSource.WORKFLOW_RUN))
+def sweep_input(run_id: int = 1001, repository: str = "octo/app") -> SweepInput:
+    return SweepInput(
+        run=values.run_ref(run_id=run_id, repository=repository), trigger=Trigger(source=TriggerSource.WORKFLOW_RUN)
+    )
 
 
 class Stage(Protocol):
@@ -40,6 +42,8 @@ class Stage(Protocol):
     async def finish(self, workflow_id: str) -> None: ...
 
     async def learn_target(self, workflow_id: str, head_repository_id: int, branch: str) -> None: ...
+
+    async def learn_signature(self, workflow_id: str, signature: str) -> None: ...
 
     async def cancel_reason(self, workflow_id: str) -> str | None: ...
 
@@ -57,6 +61,9 @@ class FakeStage:
 
     async def learn_target(self, workflow_id: str, head_repository_id: int, branch: str) -> None:
         self.fake.for_target(workflow_id, head_repository_id, branch)
+
+    async def learn_signature(self, workflow_id: str, signature: str) -> None:
+        self.fake.for_signature(workflow_id, signature)
 
     async def cancel_reason(self, workflow_id: str) -> str | None:
         return self.fake.sweeps[workflow_id].cancel_reason
@@ -95,6 +102,9 @@ class TemporalStage:
 
     async def learn_target(self, workflow_id: str, head_repository_id: int, branch: str) -> None:
         await self.tell(workflow_id, target_of(head_repository_id, branch))
+
+    async def learn_signature(self, workflow_id: str, signature: str) -> None:
+        await self.tell(workflow_id, SIGNED + signature)
 
     async def cancel_reason(self, workflow_id: str) -> str | None:
         return (await self.sweeps.show(workflow_id)).state.cancel_reason
@@ -217,6 +227,51 @@ class TestEverySweeps:
     async def test_an_unknown_sweep_is_not_found(self, stage: Stage, sweep: str) -> None:
         with pytest.raises(NotFound, match=sweep):
             await stage.sweeps.show(sweep)
+
+
+class TestSignatures:
+    async def test_sweeps_of_the_same_failure_are_found_newest_first_open_or_ended(
+        self, stage: Stage, sweep: str
+    ) -> None:
+        signature, ids = f"v1:{sweep}", [f"{sweep}-{n}" for n in range(3)]
+        for workflow_id in ids:
+            await stage.sweeps.start(workflow_id, sweep_input())
+            await stage.learn_signature(workflow_id, signature)
+        await stage.finish(ids[1])
+
+        async def alike(besides: str) -> tuple[str, ...]:
+            return await stage.sweeps.with_signature("octo/app", signature, besides)
+
+        assert await until(lambda: alike("nobody"), lambda found: len(found) == 3) == (ids[2], ids[1], ids[0])
+        assert await alike(ids[2]) == (ids[1], ids[0])
+
+    @pytest.mark.parametrize("odd", ["plain", "it's-odd", 'say-"hi"', "hundred%"])
+    async def test_another_failure_and_another_repository_are_none_of_it(
+        self, stage: Stage, sweep: str, odd: str
+    ) -> None:
+        signature = f"{sweep} {odd}"
+        for workflow_id, repository in ((sweep, "octo/app"), (f"{sweep}-2", "octo/shop")):
+            await stage.sweeps.start(workflow_id, sweep_input(repository=repository))
+            await stage.learn_signature(workflow_id, signature)
+
+        async def alike(repository: str, of: str = signature) -> tuple[str, ...]:
+            return await stage.sweeps.with_signature(repository, of, "nobody")
+
+        assert await until(lambda: alike("octo/app"), bool) == (sweep,)
+        assert await until(lambda: alike("octo/shop"), bool) == (f"{sweep}-2",)
+        assert await alike("octo/app", signature + "x") == ()
+        assert await alike("octo/appendix") == ()
+
+    async def test_ten_are_enough(self, stage: Stage, sweep: str) -> None:
+        ids = [f"{sweep}-{n:02}" for n in range(12)]
+        for workflow_id in ids:
+            await stage.sweeps.start(workflow_id, sweep_input())
+            await stage.learn_signature(workflow_id, sweep)
+
+        async def alike() -> tuple[str, ...]:
+            return await stage.sweeps.with_signature("octo/app", sweep, ids[-1])
+
+        assert await until(alike, lambda found: found[:1] == (ids[-2],)) == tuple(reversed(ids[1:-1]))
 
 
 class TestWhoAsked:

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
+from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest, RemoveSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 
@@ -22,6 +22,7 @@ from adapters.temporal.embedded import EmbeddedTemporal, Restarts
 from adapters.temporal.server import DATABASE_FILE
 from adapters.temporal.state import SERVER_LOCK, FileLock, ServerAddress, read_address, running_address, write_address
 from sweeper.errors import OutOfReach
+from sweeper.workflows.progress import SIGNATURE
 
 pytestmark = pytest.mark.slow
 
@@ -95,6 +96,21 @@ class TestStarting:
     async def test_preparing_again_changes_nothing(self, tmp_path: Path) -> None:
         async with EmbeddedTemporal(tmp_path) as temporal:
             assert await prepare_namespace(await client_of(temporal.address)) == ()
+
+    async def test_what_an_earlier_version_did_not_register_is_made_up_for_on_the_next_start(
+        self, tmp_path: Path
+    ) -> None:
+        asked = ListSearchAttributesRequest(namespace="default")
+        async with EmbeddedTemporal(tmp_path) as temporal:
+            operator = (await client_of(temporal.address)).operator_service
+            await operator.remove_search_attributes(
+                RemoveSearchAttributesRequest(namespace="default", search_attributes=[SIGNATURE.name])
+            )
+            assert SIGNATURE.name not in (await operator.list_search_attributes(asked)).custom_attributes
+
+        async with EmbeddedTemporal(tmp_path) as temporal:
+            operator = (await client_of(temporal.address)).operator_service
+            assert SIGNATURE.name in (await operator.list_search_attributes(asked)).custom_attributes
 
     async def test_all_it_keeps_is_for_its_owner_alone(self, tmp_path: Path) -> None:
         state_dir = tmp_path / "state"

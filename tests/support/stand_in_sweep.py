@@ -24,10 +24,11 @@ with workflow.unsafe.imports_passed_through():
         Wire,
     )
     from sweeper.ports import OpenedPull
-    from sweeper.workflows.progress import TARGET, Progress
+    from sweeper.workflows.progress import SIGNATURE, TARGET, Progress
     from tests.support import values
 
 T = TypeVar("T", bound="Wire")
+SIGNED = "signed "
 FINISH, WORK, ANEW, FAIL, BREAK = "finish", "work", "anew", "fail", "break"
 
 
@@ -40,7 +41,9 @@ class StandInAttempt:
 
 @workflow.defn(name="sweep")
 class StandInSweep:
-    """Told by `tell`: finish, work (an activity of each kind), anew (continue as new), fail, break, or a target."""
+    """Told by `tell`: finish, work (an activity of each kind), anew (continue as new), fail, break, `signed <word>`, or
+    a target.
+    """
 
     @workflow.init
     def __init__(self, sweep: SweepInput) -> None:
@@ -69,6 +72,8 @@ class StandInSweep:
                 raise ApplicationError("told to fail", non_retryable=True)
             case "break":
                 raise ValueError("told to break")
+            case word if word.startswith(SIGNED):
+                workflow.upsert_search_attributes([SIGNATURE.value_set(word.removeprefix(SIGNED))])
             case target:
                 workflow.upsert_search_attributes([TARGET.value_set(target)])
 

@@ -1,7 +1,7 @@
 """The durable sweeps in memory behind the Sweeps port: they start once, can be rung while open, and end when told.
 
-`for_target` says which target a sweep is for, `finish` ends one, `away` makes the service unreachable, `held` makes
-calls wait. The contract suite holds this and the real adapter to the same behaviour.
+`for_target` says which target a sweep is for, `for_signature` what it diagnosed, `finish` ends one, `away` makes the
+service unreachable, `held` makes calls wait. The contract suite holds this and the real adapter to the same behaviour.
 """
 
 import asyncio
@@ -26,6 +26,7 @@ class FakeSweep:
     input: SweepInput
     started_at: datetime
     target: str = ""
+    signature: str = ""
     rings: int = 0
     cancel_reason: str | None = None
     outcome: Outcome | None = None
@@ -69,6 +70,10 @@ class FakeSweeps:
     def for_target(self, workflow_id: str, head_repository_id: int, branch: str) -> None:
         """What the sweep finds out when it reads its run."""
         self.sweeps[workflow_id].target = ids.target_of(head_repository_id, branch)
+
+    def for_signature(self, workflow_id: str, signature: str) -> None:
+        """What the sweep finds out when it diagnoses its failure."""
+        self.sweeps[workflow_id].signature = signature
 
     def finish(self, workflow_id: str, outcome: Outcome = Outcome.MERGED, reason: str = "") -> None:
         """The sweep has ended."""
@@ -128,6 +133,16 @@ class FakeSweeps:
     async def asked_anew(self, workflow_id: str) -> tuple[str, ...]:
         await self._reach()
         return tuple(found for found in self.sweeps if found.startswith(f"{workflow_id}-m"))
+
+    async def with_signature(self, repository: str, signature: str, besides: str) -> tuple[str, ...]:
+        await self._reach()
+        alike = [
+            sweep
+            for sweep in self.sweeps.values()
+            if (sweep.input.run.repository, sweep.signature) == (repository, signature) and sweep.id != besides
+        ]
+        newest_first = sorted(alike, key=lambda sweep: sweep.started_at, reverse=True)
+        return tuple(sweep.id for sweep in newest_first[:10])
 
     async def open_for_target(self, target: str) -> tuple[str, ...]:
         await self._reach()
