@@ -86,7 +86,10 @@ class Tool(Wire):
 
 
 class PlanStep(Wire):
-    """A script of the job, as the workflow would run it. `id`: under which later steps find its outputs."""
+    """A script of the job, as the workflow would run it. `id`: under which later steps find its outputs.
+
+    `may_fail`: the workflow goes on if it does (`continue-on-error`).
+    """
 
     name: str
     command: str
@@ -94,6 +97,7 @@ class PlanStep(Wire):
     working_directory: str = "."
     env: dict[str, str] = {}
     id: str = ""
+    may_fail: bool = False
 
 
 class Check(Wire):
@@ -118,13 +122,15 @@ class Check(Wire):
 class CheckPlan(Wire):
     """The checks of a failure and where they come from. Empty with `unverifiable` set: no proof possible.
 
-    `reasons`: a sentence for each step of the job, why it is in or out.
+    `reasons`: a sentence for each step of the job, why it is in or out. `uncovered`: a sentence for each failing job
+    that no check stands for, and why; a proof says so.
     """
 
     checks: tuple[Check, ...] = ()
     source: str = ""
     unverifiable: str | None = None
     reasons: tuple[str, ...] = ()
+    uncovered: tuple[str, ...] = ()
 
 
 class OtherFix(Wire):
