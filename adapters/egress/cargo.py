@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pydantic import BaseModel
 
 from adapters.egress.kinds import Page, Pages, Wanted
+from sweeper.policy.environment import CARGO_INDEX_VARIABLE
 
-INDEX_VARIABLE = "SWEEPER_CARGO_INDEX"
 _CONFIG = "config.json"
 _INDEX = re.compile(r"index/(?:[12]|3/[a-z0-9_-]|[a-z0-9_-]{2}/[a-z0-9_-]{2})/([a-z0-9_-]+)")
 _CRATE = re.compile(r"crates/([A-Za-z0-9_-]+)/([A-Za-z0-9+._-]+)/download")
@@ -32,7 +32,7 @@ class Cargo:
     def env(self, here: str) -> Mapping[str, str]:
         """Where the index is, for the configuration file."""
         return {
-            INDEX_VARIABLE: f"sparse+{here}/index/",
+            CARGO_INDEX_VARIABLE: f"sparse+{here}/index/",
             "CARGO_HTTP_TIMEOUT": "600",
             "CARGO_HTTP_MULTIPLEXING": "false",
         }

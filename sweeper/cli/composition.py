@@ -9,6 +9,7 @@ from temporalio.client import Client
 from adapters.agents.autofix import Autofix
 from adapters.agents.command import CommandAgent
 from adapters.artifacts import FileArtifacts
+from adapters.egress import HostPort, RegistryDownloads
 from adapters.github.host import GitHubHost
 from adapters.github.settings import GitHubAccess
 from adapters.sandbox import choose_sandbox
@@ -56,6 +57,15 @@ def agents(settings: Settings, sandbox: Sandbox, store: Artifacts) -> dict[str, 
     if settings.agent_command:
         offered.append(CommandAgent(settings.agent_command, sandbox, store))
     return {agent.name: agent for agent in offered}
+
+
+def downloads(settings: Settings, state: StateDir) -> RegistryDownloads:
+    """The download cache and its gates. Raises BadInput for a kind of registry that does not exist."""
+    return RegistryDownloads(
+        state.root / "downloads",
+        {registry.kind: registry.url.get_secret_value() for registry in settings.registries},
+        [HostPort(place.host, place.port) for place in settings.egress],
+    )
 
 
 def workspaces(root: Path, sandbox: Sandbox) -> WorktreeStore:

@@ -28,8 +28,12 @@ from sweeper.config.types import (
     Duration,
     LineList,
     ListenAddress,
+    Place,
     PublicAddress,
+    RegistryAddress,
     parse_json,
+    parse_place,
+    parse_registry,
     upper,
 )
 from sweeper.errors import BadInput
@@ -90,6 +94,12 @@ class Settings(BaseSettings):
     agent_timeout: Duration = Field(default=timedelta(minutes=30), gt=timedelta(0))
     checks: Annotated[tuple[str, ...], NoDecode, LineList] = ()
     allow_unsandboxed: bool = False
+    registries: Annotated[
+        tuple[Annotated[RegistryAddress, BeforeValidator(parse_registry)], ...], NoDecode, CommaList
+    ] = ()
+    """Where packages come from instead of the well-known registries; never visible to the code under test."""
+    egress: Annotated[tuple[Annotated[Place, BeforeValidator(parse_place)], ...], NoDecode, CommaList] = ()
+    """The only other places that a set-up step may reach."""
     max_attempts: int = Field(default=3, ge=1, le=20)
     max_open_proposals: int = Field(default=5, ge=1)
     max_sweeps_per_hour: int = Field(default=60, ge=1)

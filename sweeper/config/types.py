@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_core import from_json
 from pydantic_settings import NoDecode
 
@@ -99,3 +99,45 @@ PublicAddress = Annotated[ListenAddress, NoDecode, BeforeValidator(parse_listen)
 
 AdminAddress = Annotated[ListenAddress, NoDecode, BeforeValidator(parse_listen), AfterValidator(_only_here)]
 """A loopback address or a unix socket."""
+
+
+class Place(Strict):
+    """Exactly one host and port that may be reached."""
+
+    host: str
+    port: int = Field(ge=1, le=65535)
+
+
+_HOST_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
+
+
+def parse_place(value: object) -> object:
+    """`host:port` or `[IPV6]:port`, with nothing left open. Raises ValueError."""
+    if not isinstance(value, str):
+        return value
+    host, _, port = value.strip().lower().rpartition(":")
+    try:
+        if host.startswith("[") and host.endswith("]"):
+            host = str(ipaddress.IPv6Address(host[1:-1]))
+        elif not _HOST_NAME.fullmatch(host):
+            raise ValueError
+        return Place(host=host, port=int(port))
+    except ValueError:
+        raise ValueError("each place is exactly host:port, like pypi.example.com:443, without wildcards") from None
+
+
+class RegistryAddress(Strict):
+    """Where one kind of packages comes from. The address may hold credentials."""
+
+    kind: str
+    url: SecretStr
+
+
+def parse_registry(value: object) -> object:
+    """`kind=https://[user:password@]host/path`. Raises ValueError, which never shows the address."""
+    if not isinstance(value, str):
+        return value
+    kind, equals, url = (part.strip() for part in value.partition("="))
+    if not equals or not kind.isalnum() or not url.startswith(("https://", "http://")):
+        raise ValueError("each registry is KIND=URL, like pypi=https://host/simple")
+    return RegistryAddress(kind=kind, url=SecretStr(url))

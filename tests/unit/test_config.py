@@ -81,6 +81,8 @@ ENVIRONMENT = {
     "CHECKS": "make lint\nmake test, again\n",
     "ALLOW_UNSANDBOXED": "true",
     "REPORT_ONLY": "1",
+    "REGISTRIES": "pypi=https://ann:word@host/simple, npm=http://127.0.0.1:4873",
+    "EGRESS": "models.example:443, [::1]:8080",
     "LIMITS": '{"files": 3}',
     "LOG_LEVEL": "debug",
     "HEARTBEAT": "2s",
