@@ -92,19 +92,25 @@ class HostChoice(Wire):
 
 
 class PrepareRequest(Wire):
-    """The commit to check out for a sweep: the failing one, or `commit`."""
+    """The commit to check out for a sweep: the failing one, or `commit`, or what CI built of it (`tested`)."""
 
     sweep: str
     facts: RunFacts
     commit: str | None = None
+    tested: TestedTree | None = None
 
 
 class ReproduceRequest(Wire):
-    """Run the plan on the untouched tree."""
+    """Run the plan on the untouched tree. `diagnosis`: what CI's failure looks like; None: any red will do.
+
+    `tested` as in the PrepareRequest of the workspace, to tell a merge that does not come about.
+    """
 
     workspace: Workspace
     plan: CheckPlan
     check_timeout: timedelta
+    diagnosis: Diagnosis | None = None
+    tested: TestedTree | None = None
 
 
 class AttemptRequest(Wire):
@@ -123,6 +129,8 @@ class AttemptRequest(Wire):
     review_comments: tuple[ReviewComment, ...] = ()
     limits: Limits
     agent_timeout: timedelta
+    tested: TestedTree | None = None
+    protected: tuple[str, ...] = ()
 
 
 class FixAnswer(Wire):
@@ -133,7 +141,12 @@ class FixAnswer(Wire):
 
 
 class VerifyRequest(Wire):
-    """Prove a patch, or a merge of it with the target, on a fresh worktree of `commit`."""
+    """Prove a patch, or a merge of it with the target, on a fresh worktree of `commit`.
+
+    `diagnosis` None: the change is judged by its size and paths alone. `reproduction`: what ran without the change.
+    `tested`: what CI built; with a merge in it, the patch is proved on that merge. `exam_from`: the commit whose exam
+    files decide; None: the reproduction's. `protected`: further globs nobody may touch.
+    """
 
     sweep: str
     name: str
@@ -143,6 +156,11 @@ class VerifyRequest(Wire):
     plan: CheckPlan
     limits: Limits
     check_timeout: timedelta
+    diagnosis: Diagnosis | None = None
+    reproduction: Reproduction | None = None
+    tested: TestedTree | None = None
+    exam_from: str | None = None
+    protected: tuple[str, ...] = ()
 
 
 class RevalidateRequest(Wire):

@@ -4,33 +4,31 @@ Safe twice: workspaces are destroyed and made anew; a recorded attempt is answer
 deletions look at the remote first and compare with the commit they meant.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from temporalio import activity
 
 from sweeper.activities import names, requests
-from sweeper.activities.checks import CheckRunner, with_excerpts
+from sweeper.activities.checks import with_excerpts
+from sweeper.activities.job_runs import JobRunner
+from sweeper.activities.reproducing import Reproducer, tested_commit
+from sweeper.activities.verifier import Verifier
 from sweeper.errors import BadInput, PolicyDenied
 from sweeper.model import (
-    CheckResult,
     CommitMeta,
     Effect,
     EffectState,
-    Finding,
     FixOutcome,
     FixReport,
     JobEvidence,
     Patch,
     Reproduction,
-    Severity,
     Verdict,
     VerdictKind,
     Workspace,
 )
 from sweeper.policy.joblog import excerpt, failing_section
-from sweeper.policy.limits import DIFF_TOO_LARGE, findings
-from sweeper.policy.redaction import redact, redact_text
+from sweeper.policy.redaction import redact
 from sweeper.policy.rendering import commit_message, signed_off
 from sweeper.ports import Ports, TaskFile
 
@@ -44,7 +42,9 @@ class WorkbenchActivities:
     def __init__(self, ports: Ports) -> None:
         self._code_host = ports.code_host
         self._workspaces = ports.workspaces
-        self._checks = CheckRunner(ports.sandbox, ports.artifacts)
+        runner = JobRunner(ports)
+        self._reproducer = Reproducer(ports, runner)
+        self._verifier = Verifier(ports, runner)
         self._agents = ports.agents
         self._artifacts = ports.artifacts
         self._author = (ports.author_name, ports.author_email)
@@ -52,16 +52,22 @@ class WorkbenchActivities:
     @activity.defn(name=names.PREPARE.name)
     async def prepare(self, request: requests.PrepareRequest) -> Workspace:
         """A fresh worktree of the failing commit, or of a newer one."""
-        facts, commit = request.facts, request.commit or request.facts.head_sha
-        access = await self._code_host.git_access(facts.run.repository)
-        await self._workspaces.fetch(facts.run.repository_id, [commit], access)
-        return await self._workspaces.create(facts.run.repository_id, request.sweep, commit)
+        run, commit = request.facts.run, request.commit or request.facts.head_sha
+        access = await self._code_host.git_access(run.repository)
+        tested = request.tested
+        if tested is None:
+            await self._workspaces.fetch(run.repository_id, [commit], access)
+        else:
+            both = [one for one in (commit, tested.commit, tested.merged_with) if one]
+            await self._workspaces.fetch(run.repository_id, both, access)
+            # A conflict is told when the failure is to be shown; till then any tree will do.
+            commit = await tested_commit(self._workspaces, run.repository_id, tested) or tested.commit
+        return await self._workspaces.create(run.repository_id, request.sweep, commit)
 
     @activity.defn(name=names.REPRODUCE.name)
     async def reproduce(self, request: requests.ReproduceRequest) -> Reproduction:
         """The checks on the untouched tree: they have to be red, or there is nothing to fix here."""
-        results = await self._checks.run_all(request.plan, request.workspace, request.check_timeout)
-        return Reproduction(results=results, problem=self._checks.problem(results))
+        return await self._reproducer.reproduce(request)
 
     @activity.defn(name=names.FIX.name)
     async def fix(self, request: requests.AttemptRequest) -> requests.FixAnswer:
@@ -128,34 +134,22 @@ class WorkbenchActivities:
 
     @activity.defn(name=names.VERIFY.name)
     async def verify(self, request: requests.VerifyRequest) -> Verdict:
-        """Green twice, each time in a fresh worktree of the commit that no agent has run in."""
-        found = findings(request.patch, request.limits)
-        if any(finding.severity is Severity.REJECT for finding in found):
-            reason = "; ".join(f"{f.name}: {f.place} ({f.detail})" for f in found)
-            too_large = all(finding.name == DIFF_TOO_LARGE for finding in found)
-            return _verdict(request, VerdictKind.NOT_FIXED if too_large else VerdictKind.TAMPERED, reason, (), found)
-        green: tuple[CheckResult, ...] = ()
-        for round_number in (1, 2):
-            workspace = await self._workspaces.create(request.repository_id, request.name, request.commit)
-            results = await self._checks.run_all(request.plan, workspace, request.check_timeout)
-            if problem := self._checks.problem(results):
-                return _verdict(request, VerdictKind.UNVERIFIABLE, problem, green + results, found)
-            green += results
-            if red := [result for result in results if not result.is_green]:
-                kind = VerdictKind.NOT_FIXED if round_number == 1 else VerdictKind.FLAKY
-                return _verdict(request, kind, _still_red(red), green, found)
-        return _verdict(request, VerdictKind.FIXED, "", green, found)
+        """The proof of a patch in fresh worktrees that no agent has run in."""
+        return await self._verifier.verify(request)
 
     @activity.defn(name=names.REVALIDATE.name)
     async def revalidate(self, request: requests.RevalidateRequest) -> Verdict:
-        """The same proof on the merge of the proposal with the target as it is now."""
-        run = request.facts.run
+        """The same proof on the merge of the proposal with the target as it is now, whose exam then counts."""
+        run, verify = request.facts.run, request.verify
         access = await self._code_host.git_access(run.repository)
         await self._workspaces.fetch(run.repository_id, [request.target_head], access)
-        merged = await self._workspaces.merge(run.repository_id, request.target_head, request.verify.commit)
+        merged = await self._workspaces.merge(run.repository_id, request.target_head, verify.commit)
         if merged is None:
-            return _verdict(request.verify, VerdictKind.NOT_FIXED, "it conflicts with the target as it is now", (), ())
-        return await self.verify(request.verify.model_copy(update={"commit": merged}))
+            reason = "it conflicts with the target as it is now"
+            patch = verify.patch
+            return Verdict(kind=VerdictKind.NOT_FIXED, reason=reason, tree=patch.tree, patch_id=patch.patch_id)
+        there = {"commit": merged, "tested": None, "exam_from": request.target_head}
+        return await self._verifier.verify(verify.model_copy(update=there))
 
     @activity.defn(name=names.PUSH_BRANCH.name)
     async def push_branch(self, request: requests.PushRequest) -> Effect:
@@ -188,24 +182,3 @@ class WorkbenchActivities:
 def _fixed_date(request: requests.AttemptRequest) -> datetime:
     """The failing run's own time: the same on every retry, so the same tree is the same commit."""
     return request.facts.created_at
-
-
-def _still_red(red: Sequence[CheckResult]) -> str:
-    return redact_text("; ".join(f"check {result.check!r} ended with exit code {result.exit_code}" for result in red))
-
-
-def _verdict(
-    request: requests.VerifyRequest,
-    kind: VerdictKind,
-    reason: str,
-    results: tuple[CheckResult, ...],
-    found: tuple[Finding, ...],
-) -> Verdict:
-    return Verdict(
-        kind=kind,
-        reason=reason,
-        results=results,
-        findings=found,
-        tree=request.patch.tree,
-        patch_id=request.patch.patch_id,
-    )

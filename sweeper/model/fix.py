@@ -149,7 +149,8 @@ class Verdict(Wire):
 class Reproduction(Wire):
     """The checks run on the tested tree before any patch, several times. `problem` set: nothing could be concluded.
 
-    `commit`: what was checked out, the merge that CI built for a pull request; `tree`: its tree.
+    `commit`: what was checked out, the merge that CI built for a pull request; `tree`: its tree. `unchecked`: sentences
+    on what this leaves open, for the proof.
     """
 
     results: tuple[CheckResult, ...] = ()
@@ -157,6 +158,7 @@ class Reproduction(Wire):
     is_flaky: bool = False
     commit: str = ""
     tree: str = ""
+    unchecked: tuple[str, ...] = ()
 
     @property
     def is_red(self) -> bool:

@@ -60,6 +60,7 @@ class Ports:
     artifacts: Artifacts
     author_name: str = "ci-sweeper[bot]"
     author_email: str = "ci-sweeper[bot]@users.noreply.github.com"
+    downloads: Downloads | None = None
 
 
 @dataclass(frozen=True)
