@@ -1,8 +1,8 @@
 """Whether an installed version is one that was asked for, in the spellings of the common setup actions.
 
 A plain number is a prefix: `3.11` takes 3.11.7. `3.x`, `20.*`, comparisons (`>=3.9 <3.13`, with commas as well),
-`^20.1`, `~3.11`, alternatives behind `||`, and the aliases `stable`, `latest`, `current`, `lts/*`, `lts/iron` are known. What is
-not understood (`pypy3.10`, `nightly`, `3.14-dev`) is taken by no version. Grammar: npm's ranges
+`^20.1`, `~3.11`, alternatives behind `||`, and the aliases `stable`, `latest`, `current`, `lts/*`, `lts/iron` are
+known. What is not understood (`pypy3.10`, `nightly`, `3.14-dev`) is taken by no version. Grammar: npm's ranges
 (https://docs.npmjs.com/cli/configuring-npm/package-json#dependencies) as the setup actions use them.
 """
 

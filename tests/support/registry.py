@@ -22,7 +22,8 @@ def build_wheel(directory, config_settings=None, metadata_directory=None):
     with zipfile.ZipFile(directory + "/" + name, "w") as wheel:
         wheel.write("{name}.py")
         wheel.writestr(info + "/METADATA", "Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n")
-        wheel.writestr(info + "/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        tags = "Root-Is-Purelib: true\\nTag: py3-none-any\\n"
+        wheel.writestr(info + "/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\n" + tags)
         wheel.writestr(info + "/RECORD", "")
     return name
 """
