@@ -5,9 +5,8 @@
 
 import html
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from sweeper.model import Check, Part, PlanStep, TestedTree
-from tests.support.proofs import REPO, Bench, FakeDownloads, FakeGate, asked
+from sweeper.ports import SandboxRun
+from tests.support.proofs import Bench, FakeDownloads, FakeGate, asked
 from tests.support.sandbox import Reply
 from tests.support.values import diagnosis
 
@@ -54,9 +55,9 @@ async def test_each_try_has_a_fresh_tree_and_a_fresh_home_and_nothing_is_left() 
         bench.workspaces.tree_at(path)["litter"] = b"x"
         bench.workspaces.homes[run_home]["installed"] = b"x"
 
-    def reply(run: object) -> Reply:
-        home, path = getattr(run, "home"), getattr(run, "workspace")
-        litter(home, path)
+    def reply(run: SandboxRun) -> Reply:
+        assert run.home is not None
+        litter(run.home, run.workspace)
         return Reply(1)
 
     bench.sandbox.on("pytest", reply)
@@ -153,9 +154,9 @@ async def test_steps_hand_variables_paths_and_outputs_to_later_ones() -> None:
     second = PlanStep(name="Second", command="second ${{ steps.one.outputs.version }}", env={"OWN": "own"})
     bench = Bench({"app.py": "41"}, Check(name="test", command="pytest", before=(first, second), env={"A": "check"}))
 
-    def writes(run: object) -> Reply:
-        number, _ = asked(run)  # type: ignore[arg-type]
-        home = bench.workspaces.homes[getattr(run, "home")]
+    def writes(run: SandboxRun) -> Reply:
+        number, _ = asked(run)
+        home = bench.workspaces.homes[run.home or ""]
         home[f".job/{number}/env"] = b"MODE=fast\nLONG<<END\na\nb\nEND\nOWN=job\n"
         home[f".job/{number}/path"] = b"/opt/one\n/opt/two\n"
         home[f".job/{number}/output"] = b"version=1.2\n"
@@ -173,8 +174,8 @@ async def test_steps_hand_variables_paths_and_outputs_to_later_ones() -> None:
 async def test_an_environment_file_beyond_all_bounds_is_not_read() -> None:
     bench = Bench({"app.py": "41"}, Check(name="test", command="pytest", before=(INSTALL,)))
 
-    def floods(run: object) -> Reply:
-        bench.workspaces.homes[getattr(run, "home")][".job/0/env"] = b"A=" + b"x" * (1 << 20)
+    def floods(run: SandboxRun) -> Reply:
+        bench.workspaces.homes[run.home or ""][".job/0/env"] = b"A=" + b"x" * (1 << 20)
         return Reply(0)
 
     bench.sandbox.on("pip", floods).on("pytest", Reply(1))
@@ -200,4 +201,3 @@ async def test_the_tests_of_a_report_are_counted_and_collected_once_more() -> No
     assert tally is not None
     assert (tally.collected, tally.passed, tally.failed, tally.source) == (2, 1, 1, "report file")
     assert [asked(run)[1] for run in bench.sandbox.runs] == ["report", "collect", "report"]
-    assert REPO == 7
