@@ -59,6 +59,11 @@ class JobIndex:
         except Unverifiable as problem:
             self._unresolved.append(_Unresolved(key, job.name or key, str(problem)))
 
+    @property
+    def unresolved(self) -> list[str]:
+        """Keys of the jobs whose rows are not known."""
+        return [job.key for job in self._unresolved]
+
     def called(self, name: str) -> list[Located]:
         """Every job that may be the one of that name. Raises Unverifiable, saying why, if there is none."""
         name = one_line(name)
