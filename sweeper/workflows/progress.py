@@ -190,6 +190,8 @@ class Progress:
         if state.facts and state.facts.head_branch and state.facts.head_repository_id is not None:
             target = ids.target_of(state.facts.head_repository_id, state.facts.head_branch)
             values.append(TARGET.value_set(target))
+        if state.diagnosis:
+            values.append(SIGNATURE.value_set(state.diagnosis.signature))
         until = WAITING_UNTIL.value_set(waiting.until) if waiting else WAITING_UNTIL.value_unset()
         workflow.upsert_search_attributes([*values, until])
 

@@ -85,6 +85,7 @@ class SceneSweeps(TemporalSweeps):
     def __init__(self, client: Client) -> None:
         super().__init__(client)
         self.around = Crowd()
+        self.earlier: tuple[str, ...] = ()
         self._client = client
 
     async def is_open(self, workflow_id: str) -> bool | None:
@@ -100,6 +101,9 @@ class SceneSweeps(TemporalSweeps):
 
     async def crowd(self, repository: str, besides: str, began_at: datetime) -> Crowd:
         return self.around
+
+    async def with_signature(self, repository: str, signature: str, besides: str) -> tuple[str, ...]:
+        return self.earlier
 
 
 class BusyAgent:
