@@ -9,6 +9,7 @@ from sweeper.policy.redaction import redact, redact_text
 WORD = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nabcdef==\n-----END RSA PRIVATE KEY-----"
+SLACK = "slack.com/services"
 TOKENS = {
     "github classic": f"ghp_{WORD}",
     "github oauth": f"gho_{WORD}",
@@ -24,9 +25,22 @@ TOKENS = {
     "slack": "xoxb-123456789012-abcdefghijkl",
     "pypi": f"pypi-{WORD}{WORD}",
     "npm": f"npm_{WORD}{WORD}",
+    "gitlab runner": f"glrt-{WORD}",
+    "google key": f"AIza{WORD}{WORD[:8]}",
+    "google oauth": f"ya29.{WORD}",
+    "google client secret": f"GOCSPX-{WORD}",
+    "hugging face": f"hf_{WORD}{WORD}",
+    "stripe": f"sk_live_{WORD}",
+    "stripe restricted": f"rk_test_{WORD}",
+    "stripe webhook": f"whsec_{WORD}",
+    "slack app": f"xapp-1-{WORD}",
+    "docker hub": f"dckr_pat_{WORD}",
+    "sendgrid": f"SG.{WORD}.{WORD}",
     "jwt": JWT,
     "private key": KEY,
     "pkcs8 key": KEY.replace("RSA PRIVATE", "PRIVATE"),
+    "encrypted key": KEY.replace("RSA PRIVATE", "ENCRYPTED PRIVATE"),
+    "pgp key": KEY.replace("RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK"),
     "openssh key": KEY.replace("RSA PRIVATE", "OPENSSH PRIVATE"),
 }
 SURROUNDINGS = [
@@ -61,10 +75,46 @@ def test_a_planted_secret_is_gone_and_what_is_around_it_stays(name: str, around:
         ("AUTHORIZATION: basic eC1hY2Nlc3M6YWJj", "AUTHORIZATION: basic [redacted]"),
         ('{"authorization": "token abcdef123"}', '{"authorization": "token [redacted]"}'),
         ("proxy-authorization=Basic abcdefgh==", "proxy-authorization=Basic [redacted]"),
+        ("curl -sS -u bot:hunter2 https://h.example", "curl -sS -u bot:[redacted] https://h.example"),
+        (f"post to hooks.{SLACK}/T0/B0/{WORD}", "post to [redacted]"),
+        (f"AccountName=a;AccountKey={WORD}==;", "AccountName=a;AccountKey=[redacted];"),
+        (f"https://a.example/b?sv=1&sig={WORD}%3D&se=2", "https://a.example/b?sv=1&sig=[redacted]&se=2"),
+        (f"secret abc8Q~{WORD}.abcdefgh", "secret abc8[redacted]"),
     ],
 )
 def test_credentials_are_taken_out_of_urls_and_headers(text: str, redacted: str) -> None:
     assert redact_text(text) == redacted
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("DB_PASSWORD=hunter", "DB_PASSWORD=[redacted]"),
+        ("  API_KEY=abcdef", "  API_KEY=[redacted]"),
+        ("password: hunter22!", "password: [redacted]"),
+        ("password: hunter22", "password: [redacted]"),
+        ("password='hunter22'", "password='[redacted]'"),
+        ('{"token": "abc12345", "user": "ann"}', '{"token": "[redacted]", "user": "ann"}'),
+        (r'"{\"client_secret\":\"abc12345\"}"', r'"{\"client_secret\":\"[redacted]\"}"'),
+        ("'passwd' => 'abc-12345',", "'passwd' => '[redacted]',"),
+        ("login --token=x9y8z7x9y8z7x9y8 --verbose", "login --token=[redacted] --verbose"),
+        ("//registry.example/:_authToken=x9y8z7x9-y8z7", "//registry.example/:_authToken=[redacted]"),
+        ("apiKey := x9y8z7/x9y8z7", "apiKey := [redacted]"),
+        ("\x1b[36;1mtoken: ab/c12345\x1b[0m", "\x1b[36;1mtoken: [redacted]\x1b[0m"),
+    ],
+)
+def test_a_literal_that_is_called_a_secret_is_taken_out(text: str, redacted: str) -> None:
+    assert redact_text(text) == redacted
+
+
+def test_a_secret_key_goes_with_the_key_id_it_stands_beside() -> None:
+    secret = f"wJalr/{WORD}+bPxRfi"
+    assert len(secret) == 40
+    assert redact_text(f"AKIAIOSFODNN7EXAMPLE\t{secret}\n") == "[redacted]\t[redacted]\n"
+    assert redact_text(f"{secret} ASIAIOSFODNN7EXAMPLE") == "[redacted] [redacted]"
+    assert redact_text(f"{secret} alone") == f"{secret} alone"
+    commit = "0123456789abcdef" * 2 + "01234567"
+    assert redact_text(f"AKIAIOSFODNN7EXAMPLE at {commit}") == f"[redacted] at {commit}"
 
 
 def test_a_key_in_a_log_goes_with_the_timestamps_between_its_lines() -> None:
@@ -93,6 +143,24 @@ def test_a_key_that_is_cut_off_is_gone_and_does_not_take_the_whole_log_with_it()
         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
         "AKIAIOSFODNN7EXAMPLEANDMORE",
         "ratio 3:4@noon, mail ann@example.com",
+        "token = get_token(request)",
+        "def login(user: str, password: str | None = None) -> Token2:",
+        "connect(password=password, token=self._token_v2)",
+        "connect(password=settings.database.password2)",
+        "secret=tokens[0].value1",
+        "assert token == 'abc'",
+        "SyntaxError: Unexpected token: operator",
+        "token: ${{ secrets.GITHUB_TOKEN }}",
+        "GITHUB_TOKEN=${GITHUB_TOKEN}",
+        "token: ***",
+        "MAX_TOKEN=4096",
+        "secret: /run/secrets/db1",
+        "PASSWORD=/run/secrets/db1",
+        "docker run -u 1000:1000 image",
+        "next token: 12345678",
+        "secretary: ann123456",
+        "pip install token-bucket==1.2.3",
+        "skip_live_test_of_the_whole_thing, risk_test_of_everything_2",
     ],
 )
 def test_ordinary_text_is_not_touched(text: str) -> None:
@@ -100,6 +168,7 @@ def test_ordinary_text_is_not_touched(text: str) -> None:
 
 
 PIECES = ["://", "a:b@", "authorization: bearer ", "-----BEGIN PRIVATE KEY-----", "eyJ", "ghp_", "sk-", "[redacted]"]
+PIECES += ["token=", "password: ", "SECRET=", '"api_key": "', "curl -u a:", "sig=", "8Q~", "AKIA", "SG.", "a1b2c3d4"]
 GLUE = [WORD, "\x1b[0m", "\\n", "%0A", " ", ".", "-", "_", ":", "@"]
 FRAGMENTS = st.sampled_from([*TOKENS.values(), *PIECES, *GLUE]) | st.text(max_size=5)
 
@@ -139,6 +208,18 @@ def test_text_that_is_no_valid_unicode_is_accepted() -> None:
         "-----BEGIN ",
         "sk-",
         "%0A",
+        "token=",
+        "token=a1b2c3d4",
+        "token = (",
+        "?sig=",
+        "SG.",
+        "8Q~",
+        "AKIA",
+        "AKIAIOSFODNN7EXAMPLE ",
+        "AKIAIOSFODNN7EXAMPLE/",
+        "curl ",
+        "curl -u ",
+        "AccountKey=",
     ],
 )
 @pytest.mark.timeout(20)
