@@ -7,7 +7,6 @@ from urllib.parse import quote
 from adapters.github.client import Client, Repository
 from adapters.github.replies import CompareReply, JobReply, RunReply, RunsReply
 from sweeper.model import RunFacts, RunHistory
-from sweeper.model.run import FAILING_CONCLUSIONS
 from sweeper.policy.redaction import redact_text
 
 MOST_ATTEMPTS = 10
@@ -15,6 +14,7 @@ MOST_COMMITS = 100
 LONGEST_SUBJECT = 120
 _PAGE = "50"
 _FAILED_JOB = frozenset({"failure", "timed_out"})
+_TELLING = _FAILED_JOB | {"success"}
 
 
 def read_history(client: Client, facts: RunFacts) -> RunHistory:
@@ -78,8 +78,7 @@ class _Look:
 
     def failing_jobs(self, runs: Iterable[RunReply], *, anywhere: bool = False) -> tuple[str, ...] | None:
         """Of the newest one that says something. A run that was cancelled or never began says nothing."""
-        said = FAILING_CONCLUSIONS | {"success"}
-        telling = [run for run in (runs if anywhere else self._on_the_branch(runs)) if run.conclusion in said]
+        telling = [run for run in (runs if anywhere else self._on_the_branch(runs)) if run.conclusion in _TELLING]
         if not telling:
             return None
         if telling[0].conclusion == "success":

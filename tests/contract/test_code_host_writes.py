@@ -203,6 +203,17 @@ class TestRerunning:
         assert (await scene.host.find_run(scene.repository, run.run_id)).run.run_attempt == 2
         assert await scene.count("run.rerun") == 1
 
+    async def test_without_the_right_to_it_is_skipped_and_the_right_is_named(self, scene: Scene) -> None:
+        run = await scene.run("main")
+        await scene.refuse_reruns()
+
+        effect = await scene.host.rerun_failed(run, self.KEY)
+
+        assert (effect.name, effect.state) == ("run.rerun", SKIPPED)
+        assert effect.note == "our login may not re-run jobs here: grant actions=write"
+        assert (await scene.host.find_run(scene.repository, run.run_id)).run.run_attempt == 1
+        assert await scene.count("run.rerun") == 0
+
     async def test_somebody_elses_rerun_is_as_good(self, scene: Scene) -> None:
         run = await scene.run("main")
         await scene.rerun(run, "failure")

@@ -17,9 +17,10 @@ from sweeper import ids
 from sweeper.errors import AuthBroken, MergeRefused, OutcomeUnknown, PolicyDenied, RateLimited, Transient
 from sweeper.model import CheckReport, EffectState, RunRef
 from sweeper.ports import NewPull, PullRef
-from tests.support.code_host_contract import BRANCH, KEY, MARKER_KEY, LoopbackScene, new_pull
+from tests.support.code_host_contract import BRANCH, KEY, MARKER_KEY, new_pull
 from tests.support.github_loopback import access_by_token, loopback_scene
 from tests.support.loopback import rest
+from tests.support.loopback_scene import LoopbackScene
 
 pytestmark = pytest.mark.slow
 

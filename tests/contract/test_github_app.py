@@ -17,8 +17,9 @@ from adapters.loopback.drive.requests import ChangeInstallation, FaultRule
 from adapters.loopback.options import LoopbackInfo
 from sweeper.errors import AuthBroken, RateLimited
 from sweeper.ports import PullRef
-from tests.support.code_host_contract import LoopbackScene, propose
+from tests.support.code_host_contract import propose
 from tests.support.github_loopback import access_as_app, access_by_token, loopback_scene
+from tests.support.loopback_scene import LoopbackScene
 from tests.support.stub_github import Script, StubGitHub, stub_github
 
 pytestmark = pytest.mark.slow

@@ -14,8 +14,9 @@ from adapters.loopback.options import LoopbackInfo
 from sweeper.model import CheckReport, RunRef
 from sweeper.model.upkeep import OpenCheck, PullTrace, RepositoryRef
 from sweeper.ports import NewPull
-from tests.support.code_host_contract import JobSpec, LoopbackScene
+from tests.support.code_host_contract import JobSpec
 from tests.support.github_loopback import access_as_app, access_by_token, loopback_scene
+from tests.support.loopback_scene import LoopbackScene
 
 pytestmark = pytest.mark.slow
 

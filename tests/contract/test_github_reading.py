@@ -15,8 +15,9 @@ from adapters.loopback.options import LoopbackInfo
 from sweeper import ids
 from sweeper.model import ChecksState, EffectState
 from sweeper.ports import NewPull, PullRef
-from tests.support.code_host_contract import BRANCH, MARKER_KEY, JobSpec, LoopbackScene, new_pull
+from tests.support.code_host_contract import BRANCH, MARKER_KEY, JobSpec, new_pull
 from tests.support.github_loopback import access_as_app, loopback_scene
+from tests.support.loopback_scene import LoopbackScene
 
 pytestmark = pytest.mark.slow
 

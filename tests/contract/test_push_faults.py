@@ -22,9 +22,9 @@ from sweeper.errors import AuthBroken, Retry, SweeperError
 from sweeper.model import Effect, EffectState
 from sweeper.ports import Workspaces
 from tests.contract.test_worktrees_port import META, REF
-from tests.support.code_host_contract import LoopbackScene
 from tests.support.github_loopback import access_by_token
 from tests.support.loopback import running_loopback
+from tests.support.loopback_scene import LoopbackScene
 from worktrees.store import WorktreeStore
 
 pytestmark = pytest.mark.slow

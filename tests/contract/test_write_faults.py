@@ -18,9 +18,9 @@ from adapters.loopback.drive.requests import FaultKind
 from adapters.loopback.drive_client import DriveClient
 from sweeper.errors import MergeRefused, RateLimited, Retry, SweeperError
 from sweeper.model import Effect, EffectState
-from tests.support.code_host_contract import LoopbackScene
 from tests.support.github_loopback import access_by_token
 from tests.support.loopback import running_loopback
+from tests.support.loopback_scene import LoopbackScene
 from tests.support.write_rows import ROWS, Call, Row, writes_of_the_port
 
 pytestmark = pytest.mark.slow

@@ -24,9 +24,10 @@ from sweeper.ports import Ports
 from tests.contract.test_worktrees_port import META, REF, REPO
 from tests.support.agents import ScriptedAgent, Turn, write
 from tests.support.code_host import FakeCodeHost
-from tests.support.code_host_contract import LoopbackScene, new_pull, propose
+from tests.support.code_host_contract import new_pull, propose
 from tests.support.git_origin import GitOrigin, git
 from tests.support.github_loopback import access_as_app, loopback_scene
+from tests.support.loopback_scene import LoopbackScene
 from tests.support.sandbox import FakeSandbox
 from tests.support.scene import SETTINGS, Scene, edit, effects, sweep_scene
 from tests.support.scene_doubles import MemoryArtifacts

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from sweeper import ids
 from sweeper.model import Annotation, OtherPull, RunFacts, RunHistory, RunRef
-from sweeper.model.run import FAILING_CONCLUSIONS
 from sweeper.policy.redaction import redact_text
 from tests.support.code_host_extras import FakeExtras
 from tests.support.code_host_state import FakePull, FakeRun
@@ -57,7 +56,7 @@ class FakeReads(FakeExtras):
     def _between(self, before: str, after: str) -> tuple[str, ...]:
         known = set(self.history_of(before))
         new = [sha for sha in self.history_of(after) if sha not in known]
-        return tuple(f"{sha[:12]} {redact_text(self.subjects[sha])[:120]}" for sha in reversed(new))
+        return tuple(f"{sha[:12]} {redact_text(self.subjects[sha]).partition(chr(10))[0][:120]}" for sha in reversed(new))
 
     async def open_pulls(self, repository: str, base: str, since: datetime | None) -> tuple[OtherPull, ...]:
         async with self._call("open_pulls"):
@@ -96,7 +95,7 @@ def _is_old(run: FakeRun, since: datetime | None) -> bool:
 
 
 def _failing_jobs(runs: Iterator[FakeRun]) -> tuple[str, ...] | None:
-    newest = next((run for run in runs if run.conclusion in FAILING_CONCLUSIONS | {"success"}), None)
+    newest = next((run for run in runs if run.conclusion in ("failure", "timed_out", "success")), None)
     if newest is None or _is_green(newest):
         return None if newest is None else ()
     failed = (job.name for job in newest.jobs.values() if job.conclusion in ("failure", "timed_out"))

@@ -152,6 +152,15 @@ class FakeGitHub:
         self.pulls[number] = pull
         return number
 
+    def open_from_fork(self, user: str, branch: str, base: str = "main") -> int:
+        """Somebody opens one for a branch of their fork: it is no branch here."""
+        number = self.open_by(user, base, base)
+        pull = self.pulls[number]
+        pull.branch, pull.fork = branch, f"{user}/app"
+        pull.head_sha = hashlib.sha1(f"{pull.fork} {self.next_id()}".encode()).hexdigest()
+        self.parents[pull.head_sha], self.subjects[pull.head_sha] = self.branches[base], "Theirs"
+        return number
+
     def comment_by(self, number: int, user: str, body: str) -> int:
         """Somebody comments; forged markers are welcome."""
         self.pulls[number].comments.append(FakeComment(self.next_id(), user, body))
@@ -183,4 +192,6 @@ class FakeGitHub:
         return self._serial
 
     def open_of(self, branch: str) -> list[FakePull]:
-        return [pull for pull in self.pulls.values() if pull.branch == branch and pull.state == "open"]
+        return [
+            pull for pull in self.pulls.values() if pull.branch == branch and pull.state == "open" and pull.fork is None
+        ]

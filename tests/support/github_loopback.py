@@ -8,8 +8,9 @@ from pydantic import SecretBytes, SecretStr
 
 from adapters.github import GitHubAccess, GitHubHost
 from adapters.loopback.options import LoopbackInfo
-from tests.support.code_host_contract import MARKER_KEY, LoopbackScene
+from tests.support.code_host_contract import MARKER_KEY
 from tests.support.loopback import running_loopback
+from tests.support.loopback_scene import LoopbackScene
 
 
 def access_by_token(info: LoopbackInfo) -> GitHubAccess:

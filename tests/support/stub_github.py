@@ -40,6 +40,7 @@ class Asked:
     method: str
     path: str
     body: JsonValue
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -85,7 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
         assert isinstance(self.server, _Server)
         stub = self.server.stub
         sent = self.rfile.read(int(self.headers.get("content-length", 0)))
-        stub.asked.append(Asked(self.command, self.path, json.loads(sent) if sent else None))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        stub.asked.append(Asked(self.command, self.path, json.loads(sent) if sent else None, headers))
         found = next((one for one in stub.scripts if one.fits(self.command, self.path)), None)
         script = found or Script(self.command, "", 404, {"message": "Not Found"})
         body = script.use()

@@ -10,7 +10,8 @@ from inspect import get_annotations
 from adapters.loopback.drive.requests import FaultRule
 from sweeper.model import CheckReport, Effect
 from sweeper.ports import CodeHost, OpenedPull
-from tests.support.code_host_contract import LoopbackScene, new_pull, propose
+from tests.support.code_host_contract import new_pull, propose
+from tests.support.loopback_scene import LoopbackScene
 
 SLOW = 2.0
 """Seconds; longer than an impatient client waits."""
