@@ -9,6 +9,7 @@ from sweeper.policy.tampering.places import is_checker_config, is_manifest, is_s
 from sweeper.policy.tampering.seen import Seen, reject, show
 from sweeper.policy.tampering.values import Values, by_flag, by_line, read
 
+WIDEST_DEFAULT = 120  # no tool allows more where nothing is set
 _FLOORS = re.compile(  # lower is weaker
     r"(fail[_-]under|statements|branches|functions|lines|minimum|target|threshold|max_examples|cov-fail-under|score)$",
     re.I,
@@ -44,6 +45,7 @@ _TOOLS = re.compile(
     r"^(tool\.(pytest|ruff|mypy|black|flake8|pylint|isort|coverage|pyright|tox|bandit|nox|poe|hatch\.envs|pdm\.scripts)"
     r"|tool:pytest|flake8|mypy|pytest|coverage|pylint|isort|pycodestyle|testenv|tox|jest|eslintConfig|mocha|nyc|ava|c8|vitest|lints|scripts)\b"
 )
+_ADDED = re.compile(r"scripts\.(?!pre|post|test|lint|check)")  # one more script that no check calls
 _NEUTRAL = re.compile(
     r"(markers|target-version|python_version|known[_-]\w+|src|pythonpath|asyncio\w*|mypy_path|minversion|cache\w*|quote-style"
     r"|docstring\w*|indent\w*|profile|log_\w+|junit\w*|namespace_packages|explicit_package_bases|preset|testEnvironment|transform\.?.*)$"
@@ -60,7 +62,10 @@ def by_settings(files: Sequence[Seen], exam: Exam) -> Iterator[Finding]:
         if is_checker_config(seen.old_path) and (seen.is_gone or seen.path != seen.old_path):
             found = show if exam.is_about_settings else reject
             yield found("checker_config_removed", seen.before(None), "a checker's configuration is not where it was")
-        weaker = list(_weaker(seen, *_values(seen)))
+        old, new = _values(seen)
+        if exam.is_about_settings:
+            old, new = _without_moved(old, new)
+        weaker = list(_weaker(seen, old, new))
         yield from weaker
         if not weaker and not seen.is_gone:
             yield from _otherwise(seen, exam)
@@ -77,7 +82,7 @@ def _otherwise(seen: Seen, exam: Exam) -> Iterator[Finding]:
         return
     changed = [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
     for key in (key for key in changed if _TOOLS.match(key)):
-        is_honest = exam.is_about_settings or _NEUTRAL.search(key)
+        is_honest = exam.is_about_settings or _NEUTRAL.search(key) or (key not in old and _ADDED.match(key))
         found = show if is_honest else reject
         yield found("checker_config_changed", _place(seen, key), f"{key[:80]} changed")
     if any(not _TOOLS.match(key) for key in changed):
@@ -87,6 +92,22 @@ def _otherwise(seen: Seen, exam: Exam) -> Iterator[Finding]:
 def _values(seen: Seen) -> tuple[Values, Values]:
     old, new = read(seen.old_path, seen.old), read(seen.path, seen.new)
     return (by_line(seen.old), by_line(seen.new)) if old is None or new is None else (old, new)
+
+
+def _without_moved(old: Values, new: Values) -> tuple[Values, Values]:
+    """Without keys that went to an inner or an outer table as they were, as tools ask for when they grow."""
+    came: dict[tuple[str, object], list[str]] = {}
+    for key, value in new.items():
+        if key not in old:
+            came.setdefault((key.rpartition(".")[2], value), []).append(key)
+    moved: set[str] = set()
+    for key, value in old.items():
+        table, _, last = key.rpartition(".")
+        for other in came.get((last, value), [])[:4] if key not in new else []:
+            place = other.rpartition(".")[0]
+            if place.startswith(table) or table.startswith(place):
+                moved |= {key, other}
+    return {k: v for k, v in old.items() if k not in moved}, {k: v for k, v in new.items() if k not in moved}
 
 
 def _weaker(seen: Seen, old: Values, new: Values) -> Iterator[Finding]:
@@ -111,9 +132,11 @@ def _by_number(last: str, _: str, old: object, new: object) -> str | None:
         return "threshold_lowered"
     if _CEILINGS.search(last) and before is not None and after is not None and after > before:
         return "threshold_lowered"
-    if (
-        _CEILINGS.search(last) and before is None and after is not None and after > 120
-    ):  # above every tool's own default
+    if not _CEILINGS.search(last):
+        return None
+    is_unbounded = re.search(r"(warnings|complexity)$", last) and before is not None and after is None
+    is_wide = before is None and after is not None and after > WIDEST_DEFAULT
+    if is_unbounded or is_wide:
         return "threshold_lowered"
     return None
 

@@ -12,7 +12,8 @@ CODE = ("python", "js", "go", "rust", "java", "c", "ruby")
 
 @dataclass(frozen=True)
 class Rule:
-    """A pattern in new lines of some languages. `where`: any file, or only tests, product or exam files.
+    """A pattern in new lines of some languages. `languages` may name a file's ending as well.
+    `where`: any file, or only tests, product or exam files.
 
     `is_comment`: only comments are looked at, where they can be told from strings. `is_shown`: honest fixes do it too.
     """
@@ -37,7 +38,8 @@ def _ignore(pattern: str, *languages: str, detail: str = "a checker is told to l
 SKIPS = (
     _skip(
         "python",
-        r"\bmark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\b|\bunittest\.(skip|expectedFailure)"
+        r"(^\s*@|=\s*)\w+\.(skip|skipif|xfail|skipIf|skipUnless|expectedFailure)\b|\bmark\.(skip|skipif|xfail)\b"
+        r"|\bpytest\.(skip|xfail|importorskip)\b|\bunittest\.(skip|expectedFailure)"
         r"|@(skip|skipIf|skipUnless|expectedFailure|xfail)\b|\.skipTest\(|\bSkipTest\b|__test__\s*=\s*False"
         r"|\bcollect_ignore(_glob)?\b|__unittest_skip|\bload_tests\b|\bimport (skip|xfail)\b",
     ),
@@ -111,6 +113,12 @@ _STAND_IN = (
 )
 COMMANDS = (
     Rule("exit_code_hidden", ("shell",), re.compile(_HIDDEN), "the exit code of a command does not count any more"),
+    Rule(
+        "exit_code_hidden",
+        ("ini",),
+        re.compile(r"^\s*(commands\s*=\s*)?-\s*[a-z]"),  # tox goes on behind a dash
+        "the exit code of a command does not count any more",
+    ),
     Rule("tests_deselected", ("shell",), re.compile(_DESELECTED), "a command checks less than it did"),
     Rule("command_replaced", ("shell",), re.compile(_STAND_IN), "a command that does nothing stands in for a check"),
 )

@@ -53,7 +53,7 @@ def _is_prose(rule: Rule, seen: Seen, line: str) -> bool:
 
 
 def _applies(rule: Rule, seen: Seen) -> bool:
-    kinds = {seen.language, *(("shell",) if is_script(seen.path) else ())}
+    kinds = {seen.language, base(seen.path).rpartition(".")[2], *(("shell",) if is_script(seen.path) else ())}
     if kinds.isdisjoint(rule.languages):
         return False
     if rule.where == "any":
