@@ -10,6 +10,7 @@ from temporalio import workflow
 from sweeper.activities import names, requests
 from sweeper.model import AttemptResult, FixOutcome, Patch, Step, Timeouts, Verdict, VerdictKind, Wire
 from sweeper.workflows.calls import Calls
+from sweeper.workflows.proof import PROOFS, commands_of
 from sweeper.workflows.waits import Bell
 
 
@@ -57,8 +58,12 @@ class AttemptWorkflow:
                 plan=request.plan,
                 limits=request.limits,
                 check_timeout=attempt.timeouts.check,
+                diagnosis=request.diagnosis,
+                reproduction=request.reproduction,
+                tested=request.tested,
+                protected=request.protected,
             ),
-            scale=2 * len(request.plan.checks),
+            scale=commands_of(request.plan, PROOFS),
         )
 
     async def _tell_parent(self, step: Step) -> None:

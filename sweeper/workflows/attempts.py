@@ -59,6 +59,8 @@ class Attempts:
             plan=known(state.plan),
             jobs=state.jobs,
             reproduction=known(state.reproduction),
+            tested=state.tested,
+            protected=state.protected,
             previous=previous,
             review_comments=_words(review),
             limits=self._settings.limits,

@@ -3,9 +3,18 @@
 from temporalio import workflow
 
 from sweeper.activities import names, requests
-from sweeper.model import Patch, Reproduction, Step, SweepInput, Verdict, VerdictKind
+from sweeper.model import CheckPlan, Patch, Reproduction, Step, SweepInput, Verdict, VerdictKind
 from sweeper.workflows.calls import Calls
 from sweeper.workflows.progress import Progress, known
+
+REPRODUCTIONS, PROOFS = 4, 6
+"""How often a plan may run at most: to fill the download cache, then red three times; green twice, and twice with the
+change's own version of the exam, and once on the branch alone."""
+
+
+def commands_of(plan: CheckPlan, times: int) -> int:
+    """How many commands that are, each bounded by itself."""
+    return times * sum(2 + len(check.before) + len(check.after) for check in plan.checks)
 
 
 class Proof:
@@ -26,22 +35,28 @@ class Proof:
 
     async def reproduce(self, commit: str | None = None) -> Reproduction:
         """The checks on the untouched failing commit, or on `commit`."""
-        facts = known(self._progress.state.facts)
+        state = self._progress.state
+        tested = state.tested if commit is None else None
         self._progress.enter(Step.PREPARE)
-        prepare = requests.PrepareRequest(sweep=workflow.info().workflow_id, facts=facts, commit=commit)
+        prepare = requests.PrepareRequest(
+            sweep=workflow.info().workflow_id, facts=known(state.facts), commit=commit, tested=tested
+        )
         workspace = await self._calls.do(names.PREPARE, prepare)
         self._progress.enter(Step.REPRODUCE)
-        plan = known(self._progress.state.plan)
-        return await self._calls.do(
-            names.REPRODUCE,
-            requests.ReproduceRequest(workspace=workspace, plan=plan, check_timeout=self._settings.timeouts.check),
-            scale=len(plan.checks),
+        plan = known(state.plan)
+        request = requests.ReproduceRequest(
+            workspace=workspace,
+            plan=plan,
+            check_timeout=self._settings.timeouts.check,
+            diagnosis=state.diagnosis,
+            tested=tested,
         )
+        return await self._calls.do(names.REPRODUCE, request, scale=commands_of(plan, REPRODUCTIONS))
 
     async def on_target(self, patch: Patch, target_head: str) -> Verdict:
         """The patch merged with the target as it is now; a verdict that it is fixed is the evidence from now on."""
-        facts = known(self._progress.state.facts)
-        plan = known(self._progress.state.plan)
+        state = self._progress.state
+        facts, plan = known(state.facts), known(state.plan)
         sweep_id = workflow.info().workflow_id
         verdict = await self._calls.do(
             names.REVALIDATE,
@@ -55,11 +70,14 @@ class Proof:
                     plan=plan,
                     limits=self._settings.limits,
                     check_timeout=self._settings.timeouts.check,
+                    diagnosis=state.diagnosis,
+                    reproduction=state.reproduction,
+                    protected=state.protected,
                 ),
                 facts=facts,
                 target_head=target_head,
             ),
-            scale=2 * len(plan.checks),
+            scale=commands_of(plan, PROOFS),
         )
         if verdict.kind is VerdictKind.FIXED:
             self._progress.proved(verdict, target_head, self._settings.evidence_ttl)
