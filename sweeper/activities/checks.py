@@ -8,7 +8,7 @@ from datetime import timedelta
 from sweeper.activities.steps import PARITY
 from sweeper.model import Check, CheckPlan, CheckResult, Part, Workspace
 from sweeper.policy.joblog import excerpt
-from sweeper.policy.plan import shell_argv
+from sweeper.policy.planning import shell_argv
 from sweeper.policy.proof.judging import limit_of
 from sweeper.policy.redaction import redact
 from sweeper.ports import Artifacts, Sandbox, SandboxLimits, SandboxResult, SandboxRun
@@ -93,7 +93,7 @@ def _named(check: Check) -> Command:
 def _alone(check: Check, workspace: Workspace, each: timedelta) -> SandboxRun:
     return SandboxRun(
         workspace=workspace.path,
-        argv=shell_argv(check),
+        argv=shell_argv(check.shell, check.command),
         working_directory=check.working_directory,
         env={**PARITY, **check.env},
         limits=SandboxLimits(seconds=each.total_seconds()),

@@ -84,7 +84,7 @@ class GreenRuns:
 
     async def _judge(self, check: Check, run: JobRun, tree: Tree) -> Failure | None:
         decisive = [r for r in run.results if r.part is not Part.AFTER]
-        if problem := self._runner.commands.problem(decisive):
+        if problem := run.problem or self._runner.commands.problem(decisive):
             return Failure(VerdictKind.UNVERIFIABLE, problem)
         result = run.check
         if result is None:

@@ -5,29 +5,31 @@ trees and homes are destroyed before they are made.
 """
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 from sweeper.activities.checks import CheckRunner, Command
-from sweeper.activities.job_files import FileCommands, expand, parse_file_commands
 from sweeper.activities.steps import (
     COLLECT_ONLY,
     PLAIN,
     REPORT,
     WITH_REPORT,
+    FileCommands,
     JobState,
     failing_step,
-    in_job,
     left_at,
 )
+from sweeper.errors import Unverifiable
 from sweeper.model import Check, CheckResult, Part, PlanStep, Tally, Workspace
-from sweeper.policy.plan import shell_argv
+from sweeper.policy.environment import environment_steps
+from sweeper.policy.planning import RunContext, expanded, parse_file_commands, shell_argv
 from sweeper.policy.proof.reports import MAX_BYTES, Report, read_report
 from sweeper.policy.proof.tallies import collected_tests, printed_tally
 from sweeper.ports import Gate, Ports, SandboxLimits, SandboxRun
 
-FILE_BYTES = 256 << 10
+FILE_BYTES = 1 << 20
 """Of one environment file; a larger one is not read."""
+SET_UP = "Set up tools"
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ class Tree:
 class JobRun:
     """How a check's job went on one tree. `stopped_by`: a step before the check that failed, so the check never ran.
 
-    `refused`: what was asked of the network and not given. `output` is the check's, redacted.
+    `problem`: it cannot be run here as CI runs it. `refused`: what was asked of the network and not given. `output` is
+    the check's, redacted.
     """
 
     results: tuple[CheckResult, ...]
@@ -56,6 +59,7 @@ class JobRun:
     report: Report | None = None
     refused: tuple[str, ...] = ()
     output: bytes = b""
+    problem: str | None = None
 
     @property
     def check(self) -> CheckResult | None:
@@ -90,6 +94,12 @@ class JobRunner:
 
     async def run(self, check: Check, tree: Tree, *, after: bool = False, counted: bool = True) -> JobRun:
         """The job up to its check, offline. `after`: with its other tests. `counted`: tests are collected once more."""
+        try:
+            return await self._run(check, tree, after=after, counted=counted)
+        except Unverifiable as reason:
+            return JobRun(results=(), problem=str(reason))
+
+    async def _run(self, check: Check, tree: Tree, *, after: bool, counted: bool) -> JobRun:
         async with self._room(check, tree, fetching=False) as room:
             before = await self._before(check, room)
             if before and not before[-1].is_green:
@@ -105,27 +115,45 @@ class JobRunner:
             return JobRun((*before, result, *others), None, report, _refused(room), output)
 
     async def fetch(self, check: Check, tree: Tree) -> None:
-        """Fill the download cache with what the steps before the check ask for; how they end is judged later."""
-        if self._downloads is not None and (check.before or check.tools):
+        """Fill the download cache with what the job asks for up to its check; how its steps end is judged later.
+
+        The check itself runs only if it calls a package manager: `pip install -e . && pytest` in one step.
+        """
+        if not self._may_download(check):
+            return
+        with suppress(Unverifiable):
             async with self._room(check, tree, fetching=True) as room:
-                await self._before(check, room)
+                before = await self._before(check, room)
+                if self._calls_manager(check) and all(result.is_green for result in before):
+                    await self._step(room, len(before), Part.CHECK, check, failing_step(check))
+
+    def _may_download(self, check: Check) -> bool:
+        asks = check.before or check.tools or self._calls_manager(check)
+        return self._downloads is not None and bool(asks)
+
+    def _calls_manager(self, check: Check) -> bool:
+        needed = environment_steps((), self._sandbox.installed(), (check.command,))
+        return not isinstance(needed, str) and bool(needed.path)
 
     @asynccontextmanager
     async def _room(self, check: Check, tree: Tree, *, fetching: bool) -> AsyncIterator[_Room]:
+        tools = environment_steps(check.tools, self._sandbox.installed(), _commands(check))
+        if isinstance(tools, str):
+            raise Unverifiable(tools)
         async with AsyncExitStack() as stack:
             gate = None
-            if self._downloads is not None and (check.before or check.after or check.tools):
+            if self._downloads is not None and (self._may_download(check) or check.after):
                 opened = self._downloads.fetching() if fetching else self._downloads.cached()
                 gate = await stack.enter_async_context(opened)
             workspace = await self._workspaces.create(tree.repository_id, tree.name, tree.commit)
             home = await self._workspaces.home(tree.repository_id, f"{tree.name}.home")
             stack.push_async_callback(self._workspaces.remove, tree.repository_id, f"{tree.name}.home")
-            yield _Room(workspace, home, gate, JobState.of(check, self.commands.search_path), tree.seconds)
+            yield _Room(workspace, home, gate, JobState.of(check, tools), tree.seconds)
 
     async def _before(self, check: Check, room: _Room) -> tuple[CheckResult, ...]:
         """Up to the first that fails."""
         results: list[CheckResult] = []
-        for number, step in enumerate((*environment(check), *check.before)):
+        for number, step in enumerate((*_set_up(room), *check.before)):
             result, _ = await self._step(room, number, Part.BEFORE, check, step)
             results.append(result)
             if not result.is_green:
@@ -147,39 +175,36 @@ class JobRunner:
     async def _step(
         self, room: _Room, number: int, part: Part, check: Check, step: PlanStep, mode: str = PLAIN
     ) -> tuple[CheckResult, bytes]:
-        known = await self._known(room, step)
-        command = expand(step.command, known)
-        argv = shell_argv(check.model_copy(update={"command": command, "shell": step.shell}))
+        step = await self._expanded(room, step)
+        argv = shell_argv(step.shell, step.command)
         run = SandboxRun(
             workspace=room.workspace.path,
-            argv=in_job(argv, number, expand(step.working_directory, known), mode),
-            env={
-                **{name: expand(value, known) for name, value in room.state.env_of(step).items()},
-                **(room.gate.env if room.gate else {}),
-            },
+            argv=room.state.enter(argv, number, step.working_directory, mode),
+            env={**step.env, **(room.gate.env if room.gate else {})},
             home=room.home,
             gate=room.gate.directory if room.gate else None,
             limits=SandboxLimits(seconds=room.seconds),
         )
         named = "" if part is Part.CHECK else step.name
-        result = await self.commands.run(Command(check.name, command, part, named), run)
+        result = await self.commands.run(Command(check.name, step.command, part, named), run)
         if mode != COLLECT_ONLY:
             room.state.take(step.id, await self._left(room, number))
         return result
 
-    async def _known(self, room: _Room, step: PlanStep) -> dict[str, str]:
-        """What expressions that wait for the run stand for; asked of the sandbox only where there are some."""
-        texts = (step.command, step.working_directory, *room.state.env_of(step).values())
-        if not any("${{" in text for text in texts):
-            return {}
+    async def _expanded(self, room: _Room, step: PlanStep) -> PlanStep:
+        """The step with its variables, and with what was left for the run worked out. Raises Unverifiable.
+
+        Directories are asked of the sandbox, and only where there is an expression.
+        """
+        step = step.model_copy(update={"env": room.state.env_of(step)})
+        if not any("${{" in text for text in (step.command, step.working_directory, *step.env.values())):
+            return step
         asked = ("/bin/sh", "-c", 'printf "%s\\n%s" "$PWD" "$HOME"')
         said = await self._sandbox.run(SandboxRun(workspace=room.workspace.path, argv=asked, home=room.home))
         workspace, _, home = said.output.decode("utf-8", "replace").partition("\n")
-        known = {"github.workspace": workspace, "runner.temp": f"{home}/temp", "runner.os": "Linux"}
-        known |= {f"env.{name}": value for name, value in room.state.env_of(step).items()}
-        for step_id, outputs in room.state.outputs.items():
-            known |= {f"steps.{step_id}.outputs.{name}": value for name, value in outputs.items()}
-        return known
+        state = room.state
+        context = RunContext(env=state.env, outputs=state.outputs, workspace=workspace, temp=f"{home}/temp")
+        return expanded(step, context)
 
     async def _left(self, room: _Room, number: int) -> FileCommands:
         env, path, output = [await self._file(room, number, name) for name in ("env", "path", "output")]
@@ -197,9 +222,14 @@ class JobRunner:
         return read_report(data) if data else None
 
 
-def environment(check: Check) -> Sequence[PlanStep]:
-    """Seam: steps that install the tools of a check."""
-    return ()
+def _commands(check: Check) -> tuple[str, ...]:
+    return (*(step.command for step in check.before), check.command, *(step.command for step in check.after))
+
+
+def _set_up(room: _Room) -> Sequence[PlanStep]:
+    commands = room.state.tools.commands
+    step = {"name": SET_UP, "command": "\n".join(commands), "shell": "sh"}
+    return (PlanStep.model_validate(step),) if commands else ()
 
 
 def _refused(room: _Room) -> tuple[str, ...]:

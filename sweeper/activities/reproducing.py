@@ -80,6 +80,8 @@ class Reproducer:
         return _Shown(tuple(runs), None)
 
     def _problem(self, run: JobRun) -> str | None:
+        if run.problem is not None:
+            return run.problem
         if run.stopped_by is None:
             return self._runner.commands.problem([r for r in run.results if r.part is Part.CHECK])
         said = self._runner.commands.problem([run.stopped_by])
@@ -94,7 +96,7 @@ class Reproducer:
         problem = next((one.problem for one in shown if one.problem is not None), None)
         red = [one.runs[0] for one in shown if one.is_red]
         mixed = tuple(
-            f"Check {one.runs[0].results[-1].check!r} is red only sometimes here."
+            f"Check {one.runs[0].results[0].check!r} is red only sometimes here."
             for one in shown
             if one.is_mixed and red
         )

@@ -7,8 +7,8 @@ GitHub's "Workflow commands for GitHub Actions". They lie in the job's home dire
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sweeper.activities.job_files import FileCommands
 from sweeper.model import Check, PlanStep
+from sweeper.policy.environment import EnvironmentPlan
 
 PARITY = {"CI": "true", "GITHUB_ACTIONS": "true", "RUNNER_OS": "Linux", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 FILES = ".job"
@@ -19,12 +19,15 @@ mkdir -p "$job" "$HOME/temp" || exit 1
 export GITHUB_WORKSPACE="$PWD" RUNNER_TEMP="$HOME/temp"
 export GITHUB_ENV="$job/env" GITHUB_PATH="$job/path" GITHUB_OUTPUT="$job/output" GITHUB_STEP_SUMMARY="$job/summary"
 for file in env path output summary; do : >"$job/$file"; done
+eval "$4"
+PATH="$5$PATH"
+options="${{PYTEST_ADDOPTS:+$PYTEST_ADDOPTS }}"
 case "$3" in
-report) export PYTEST_ADDOPTS="${{PYTEST_ADDOPTS:+$PYTEST_ADDOPTS }}--junitxml='$job/{REPORT}' -o junit_family=xunit2" ;;
-collect) export PYTEST_ADDOPTS="${{PYTEST_ADDOPTS:+$PYTEST_ADDOPTS }}--collect-only -q" ;;
+report) export PYTEST_ADDOPTS="$options--junitxml='$job/{REPORT}' -o junit_family=xunit2" ;;
+collect) export PYTEST_ADDOPTS="$options--collect-only -q" ;;
 esac
 cd -- "$2" || exit 1
-shift 3
+shift 5
 exec "$@"
 """
 """Paths are known only inside, so the files are made and named there; then the step itself takes over the process."""
@@ -32,9 +35,13 @@ exec "$@"
 PLAIN, WITH_REPORT, COLLECT_ONLY = "plain", "report", "collect"
 
 
-def in_job(argv: Sequence[str], number: int, directory: str, mode: str = PLAIN) -> tuple[str, ...]:
-    """The command as the `number`th of its job. `mode`: what a test tool is asked for besides."""
-    return ("/bin/sh", "-c", _ENTER, "job", str(number), directory, mode, *argv)
+@dataclass(frozen=True)
+class FileCommands:
+    """What one step wrote into its environment files."""
+
+    env: dict[str, str]
+    path: list[str]
+    outputs: dict[str, str]
 
 
 def left_at(number: int, name: str) -> str:
@@ -58,23 +65,27 @@ class JobState:
     """What earlier steps left for later ones. `shared`: variables that every step of the job has, so not its own."""
 
     shared: Mapping[str, str]
-    search_path: Sequence[str]
+    tools: EnvironmentPlan
     env: dict[str, str] = field(default_factory=dict)
     path: list[str] = field(default_factory=list)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, check: Check, search_path: Sequence[str]) -> "JobState":
+    def of(cls, check: Check, tools: EnvironmentPlan) -> "JobState":
         """Before the first step."""
         steps = (failing_step(check), *check.before, *check.after)
         common = set(check.env.items()).intersection(*(step.env.items() for step in steps))
-        return cls(shared=dict(common), search_path=search_path)
+        return cls(shared=dict(common), tools=tools)
 
     def env_of(self, step: PlanStep) -> dict[str, str]:
         """GITHUB_ENV wins over what the workflow and the job set, a step's own `env` over both."""
         own = {name: value for name, value in step.env.items() if self.shared.get(name) != value}
-        path = {"PATH": ":".join([*self.path, *self.search_path])} if self.path else {}
-        return {**PARITY, **self.shared, **self.env, **path, **own}
+        return {**PARITY, **self.shared, **self.env, **own}
+
+    def enter(self, argv: Sequence[str], number: int, directory: str, mode: str) -> tuple[str, ...]:
+        """The command as the `number`th of its job. `mode`: what a test tool is asked for besides."""
+        path = "".join(f"{entry}:" for entry in self.path)
+        return ("/bin/sh", "-c", _ENTER, "job", str(number), directory, mode, self.tools.exports(), path, *argv)
 
     def take(self, step_id: str, files: FileCommands) -> None:
         """What a step has written. The newest entry of the path comes first."""
