@@ -45,12 +45,13 @@ def course(diagnosis: Diagnosis, plan: CheckPlan) -> Course:
     if (other := diagnosis.background.other_fix) is not None:
         reason = f"pull request {other.number} ({other.url}) seems to be the fix: {other.why}"
         return Course(way=Way.END, outcome=Outcome.ALREADY_FIXED_ELSEWHERE, reason=reason)
-    outcome = _BY_CLASS.get(diagnosis.failure_class, Outcome.ESCALATED)
-    if diagnosis.action is not Action.FIX:
-        return Course(way=_WAYS.get(diagnosis.action, Way.END), outcome=outcome, reason=_reasons(diagnosis))
-    if plan.unverifiable is not None:
+    may_be_code = diagnosis.action is Action.FIX or diagnosis.failure_class is FailureClass.UNKNOWN
+    if may_be_code and plan.unverifiable is not None:
         return Course(way=Way.END, outcome=Outcome.UNVERIFIABLE, reason=plan.unverifiable)
-    return Course(way=Way.MAKE)
+    if diagnosis.action is Action.FIX:
+        return Course(way=Way.MAKE)
+    outcome = _BY_CLASS.get(diagnosis.failure_class, Outcome.ESCALATED)
+    return Course(way=_WAYS.get(diagnosis.action, Way.END), outcome=outcome, reason=_reasons(diagnosis))
 
 
 def _reasons(diagnosis: Diagnosis) -> str:
