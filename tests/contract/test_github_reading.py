@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from adapters.github import GitHubHost
-from adapters.loopback.drive.requests import FaultRule, Rename
+from adapters.loopback.drive.requests import FaultRule, NewPush, Rename
 from adapters.loopback.options import LoopbackInfo
 from sweeper import ids
-from sweeper.model import ChecksState, EffectState
+from sweeper.model import ChecksState, EffectState, PullFacts, RunHistory
 from sweeper.ports import NewPull, PullRef
 from tests.support.code_host_contract import BRANCH, MARKER_KEY, JobSpec, new_pull
 from tests.support.github_loopback import access_as_app, loopback_scene
@@ -131,6 +131,56 @@ class TestReading:
         assert [(effect.key, effect.state) for effect in effects] == [(key, EffectState.CREATED) for key in keys]
         bodies = await scene.comments_of(pull.number)
         assert sorted(ids.effect_of_body(body, MARKER_KEY, pull.run.repository_id) or "" for body in bodies) == keys
+
+
+class TestDiagnosing:
+    async def test_a_pull_request_that_has_moved_on_in_a_fork_is_not_taken_for_the_runs(
+        self, scene: LoopbackScene
+    ) -> None:
+        number = await scene.open_from_fork("stranger", "patch-1")
+        run = await scene.run_of_pull(number)
+        assert (await scene.host.read_run(run)).pull is not None
+
+        await scene.drive.push(NewPush(repo="stranger/app", branch="patch-1", files={"more.txt": "x"}, user="stranger"))
+
+        assert (await scene.host.read_run(run)).pull is None
+
+    async def test_one_that_has_moved_on_here_is_named_without_the_commit_of_its_target(
+        self, scene: LoopbackScene
+    ) -> None:
+        await scene.commit("feature")
+        number = await scene.open_by("maintainer", "feature", "Mine")
+        run = await scene.run_of_pull(number)
+        await scene.commit("feature")
+
+        assert (await scene.host.read_run(run)).pull == PullFacts(number=number, base_ref="main")
+
+    async def test_the_history_of_a_run_costs_few_requests(self, scene: LoopbackScene) -> None:
+        await scene.run("main", "success")
+        await scene.commit("feature")
+        failed = await scene.run_of_pull(await scene.open_by("maintainer", "feature", "Mine"))
+        for _ in range(3):
+            await scene.commit("main")
+            await scene.run("main")
+        facts = await scene.host.read_run(failed)
+        before = len(await scene.calls())
+
+        found = await scene.host.read_history(facts)
+
+        assert found.base_failing_jobs == ("test",)
+        assert len(await scene.calls()) - before <= 8
+
+    async def test_a_run_that_is_gone_has_no_history(self, scene: LoopbackScene) -> None:
+        facts = await scene.host.read_run(await scene.run("main"))
+        gone = facts.model_copy(update={"run": facts.run.model_copy(update={"run_id": facts.run.run_id + 999})})
+
+        assert await scene.host.read_history(gone) == RunHistory()
+
+    async def test_without_the_right_to_see_check_runs_a_cancelled_run_is_just_that(self, scene: LoopbackScene) -> None:
+        run = await scene.run("main", "cancelled", [JobSpec(conclusion="cancelled")])
+        await spoil(scene, "GET", "/annotations$", "403_resource", "before")
+
+        assert not (await scene.host.read_run(run)).hit_time_limit
 
 
 class TestChecks:

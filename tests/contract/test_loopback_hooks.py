@@ -88,6 +88,31 @@ async def test_a_run_sends_what_github_sends_signed_and_in_order(scene: Scene) -
     )
 
 
+async def test_jobs_that_run_again_are_the_next_attempt_and_it_is_told(scene: Scene) -> None:
+    passed = NewJob(name="lint", conclusion="success", log="fine\n")
+    failed = failing_run()
+    made = await scene.drive.run(failed.model_copy(update={"jobs": [passed, *failed.jobs]}))
+    async with rest(scene.info) as api:
+        again = await api.post(f"/repos/{SHOP}/actions/runs/{made.run_id}/rerun-failed-jobs")
+        assert again.status_code == 201
+        await scene.hooks.count("workflow_run.requested", 2)
+        scene.hooks.received.clear()
+
+        green = NewJob(name="test", conclusion="success")
+        ended = failed.model_copy(
+            update={"run_id": made.run_id, "attempt": 2, "conclusion": "success", "jobs": [green]}
+        )
+        assert (await scene.drive.run(ended)).attempt == 2
+        told = await scene.hooks.until(lambda received: any(one.name == "workflow_run.completed" for one in received))
+        jobs = (await api.get(f"/repos/{SHOP}/actions/runs/{made.run_id}/attempts/2/jobs")).json()["jobs"]
+
+    run = told[-1].body["workflow_run"]
+    assert isinstance(run, dict)
+    assert (run["id"], run["run_attempt"], run["conclusion"]) == (made.run_id, 2, "success")
+    assert [(job["name"], job["conclusion"]) for job in jobs] == [("lint", "success"), ("test", "success")]
+    assert (await scene.drive.ledger()).effects == {"run.rerun": 1}
+
+
 async def test_a_pull_requests_life_is_told(scene: Scene) -> None:
     number = await open_fix(scene.drive)
     on = {"repo": SHOP, "pr": number, "user": "ada"}
