@@ -6,7 +6,10 @@ It is posted before the proposal is closed, so it says what is about to be done 
 from collections.abc import Sequence
 
 from sweeper.model import Effect, Outcome
-from sweeper.policy.rendering import code
+from sweeper.policy.rendering.neutral import cell, code, folded
+
+MAX_ROWS = 30
+"""Of a list of writes, so many of the newest: it stands below a body that may be as long as bodies get."""
 
 _SAID = {
     Outcome.EXPIRED: "Closing, because its time or its proof ran out; re-run the failing run to ask again.",
@@ -30,6 +33,7 @@ def written(effects: Sequence[Effect]) -> str:
     """Writes with their keys and how each came to be, folded; empty without any."""
     if not effects:
         return ""
-    rows = (f"| `{effect.key}` | {effect.name} | {effect.state} |" for effect in effects)
+    rows = (f"| {cell(effect.key, 80)} | {cell(effect.name, 40)} | {effect.state} |" for effect in effects[-MAX_ROWS:])
     table = "\n".join(["| key | write | state |", "|---|---|---|", *rows])
-    return f"<details><summary>What was written, each once</summary>\n\n{table}\n\n</details>"
+    earlier = f"And {len(effects) - MAX_ROWS} earlier ones." if len(effects) > MAX_ROWS else ""
+    return folded("What was written, each once", table, earlier)

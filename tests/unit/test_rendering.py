@@ -168,5 +168,16 @@ def test_a_farewell_to_a_human_names_the_head_the_proof_is_for() -> None:
 def test_a_farewell_lists_every_write_with_its_key_and_state() -> None:
     key = "sweep-1-1/propose/1"
     push = Effect(key=key, name="branch.push", state=EffectState.DEDUPLICATED)
-    assert f"| `{key}` | branch.push | deduplicated |" in farewell(Outcome.EXPIRED, "too late", "a" * 40, [push])
+    assert f"| `{key}` | `branch.push` | deduplicated |" in farewell(Outcome.EXPIRED, "too late", "a" * 40, [push])
     assert written(()) == ""
+
+
+def test_a_long_list_of_writes_keeps_the_newest_and_says_what_is_left_out() -> None:
+    many = [Effect(key=f"sweep-1-1/step/{n}", name="comment", state=EffectState.CREATED) for n in range(100)]
+    said = written(many)
+    assert "step/99`" in said
+    assert "step/69`" not in said
+    assert "And 70 earlier ones." in said
+    assert (
+        len(written([Effect(key="k" * 999, name="n" * 999, state=EffectState.CREATED)] * 99)) < GITHUB_LIMIT - MAX_BODY
+    )

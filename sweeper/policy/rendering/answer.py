@@ -27,6 +27,11 @@ class HowToAnswer:
         )
 
 
+def numbered(n: int, allowed: int | None) -> str:
+    """An attempt, and of how many as far as that is known."""
+    return f"attempt {n}" + (f" of {allowed}" if allowed else "")
+
+
 def _span(span: timedelta) -> str:
     seconds = int(span.total_seconds())
     for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):

@@ -10,6 +10,7 @@ workflow runs") and those that close an issue. They are broken everywhere.
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from sweeper.policy.redaction import redact_text
 
@@ -43,6 +44,7 @@ _UNSAFE_IN_NAMES = re.compile(r"[^\w .,:()/+-]")
 _LINKS = re.compile(r"://|(?<=GH)-(?=\d)|(?<=\bwww)\.", re.IGNORECASE)  # references even where no Markdown is read
 
 
+@lru_cache(maxsize=512)  # a body is written several times until it fits
 def visible(text: str) -> str:
     """The same text, redacted, without colours, with nothing in it that a reader cannot see.
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sweeper.model import AttemptResult, FixReport, Severity
+from sweeper.policy.rendering.answer import numbered
 from sweeper.policy.rendering.neutral import MAX_ITEMS, code, codes, fenced, folded
 
 _MAX_ATTEMPTS = 5
@@ -15,11 +16,10 @@ def change(attempt: AttemptResult, allowed: int | None) -> str:
     patch = attempt.patch
     if patch is None:
         return ""
-    count = f"Attempt {attempt.n}" + (f" of {allowed}" if allowed else "")
     lines = [
         "### Change",
         f"{patch.files_changed} file(s), {patch.lines_changed} line(s): {codes(patch.files, patch.files_changed)}. "
-        f"{count}, agent {code(attempt.agent)}.",
+        f"This is {numbered(attempt.n, allowed)}, by agent {code(attempt.agent)}.",
         _findings(attempt),
     ]
     return "\n\n".join(line for line in lines if line)
