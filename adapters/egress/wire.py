@@ -63,10 +63,10 @@ class Answer:
             self.content.close()
 
 
-async def read_request(reader: asyncio.StreamReader) -> Request:
-    """The head, whole. `reader` must have HEAD_BYTES as its limit. Raises Refused."""
+async def read_request(reader: asyncio.StreamReader, seconds: float = HEAD_SECONDS) -> Request:
+    """The head, whole, within so many seconds. `reader` must have HEAD_BYTES as its limit. Raises Refused."""
     try:
-        async with asyncio.timeout(HEAD_SECONDS):
+        async with asyncio.timeout(seconds):
             head = await reader.readuntil(b"\r\n\r\n")
     except TimeoutError:
         raise Refused(408, "The request did not arrive in time") from None

@@ -14,6 +14,7 @@ from types import TracebackType
 
 JSON_PAGE = "application/vnd.pypi.simple.v1+json"
 
+_YEAR_2001 = 1_000_000_000  # zip files know no time before 1980
 _BACKEND = """
 import base64, hashlib, zipfile
 def build_wheel(directory, config_settings=None, metadata_directory=None):
@@ -186,6 +187,6 @@ def _tar(parts: Mapping[str, str]) -> bytes:
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for path, text in parts.items():
             item = tarfile.TarInfo(path)
-            item.size, item.mode = len(text.encode()), 0o644
+            item.size, item.mode, item.mtime = len(text.encode()), 0o644, _YEAR_2001
             archive.addfile(item, io.BytesIO(text.encode()))
     return buffer.getvalue()

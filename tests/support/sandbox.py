@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sweeper.model import Tool
-from sweeper.model import Tool
 from sweeper.ports import SandboxFacts, SandboxResult, SandboxRun
 
 NOT_SCRIPTED = 127
