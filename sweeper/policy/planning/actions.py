@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from sweeper.model import Tool
 from sweeper.policy.planning.checkout import judge_checkout
-from sweeper.policy.planning.evaluation import Scope, fill
+from sweeper.policy.planning.evaluation import Scope, fill, literally, settle
 
 FILE = "file:"
 """Prefix of a tool's version that stands in a file of the tree."""
@@ -60,7 +60,7 @@ def meaning(uses: str, inputs: Mapping[str, str], scope: Scope) -> Meaning:
     if name in _RUNS:
         return _run(_RUNS[name], inputs, scope)
     if name in ("taiki-e/install-action", "dtolnay/install"):
-        return _installs(fill(inputs.get("tool", ref), scope))
+        return _installs(settle(inputs.get("tool", ref), scope))
     if name in _NOTHING:
         return Meaning(f"is left out: {_NOTHING[name]}")
     return Meaning("", problem=_unknown(name, uses))
@@ -70,7 +70,7 @@ def _run(action: _Run, inputs: Mapping[str, str], scope: Scope) -> Meaning:
     """The command of an action that does nothing but run one."""
     given = {name: fill(inputs.get(name, default), scope).strip() for name, default in action.inputs}
     words = [action.command, *(given[name] or default for name, default in action.inputs)]
-    version = fill(inputs.get("version", ""), scope).strip()
+    version = settle(inputs.get("version", ""), scope).strip()
     directory = fill(inputs.get("working-directory", ""), scope).strip() or None
     tools = (Tool(name=action.tool, version=version[:200]),)
     return Meaning("is what the action runs", tools, " ".join(filter(None, words)), directory=directory)
@@ -89,7 +89,9 @@ def _unknown(name: str, uses: str) -> str:
 
 def _known(inputs: Mapping[str, str], scope: Scope, action: _SetUp) -> dict[str, str]:
     """Inputs that are asked for, worked out; tokens and such are never looked at."""
-    return {name: fill(value, scope) for name, value in inputs.items() if name in (action.version, action.file, *_MORE)}
+    return {
+        name: settle(value, scope) for name, value in inputs.items() if name in (action.version, action.file, *_MORE)
+    }
 
 
 def _set_up(action: _SetUp, inputs: Mapping[str, str], ref: str) -> Meaning:
@@ -148,7 +150,9 @@ def _uv(inputs: Mapping[str, str]) -> Meaning | None:
 
 def _pip(inputs: Mapping[str, str]) -> Meaning | None:
     packages = inputs.get("pip-install", "").strip()
-    return Meaning("also installs packages", command=f"python -m pip install {packages}") if packages else None
+    return (
+        Meaning("also installs packages", command=literally(f"python -m pip install {packages}")) if packages else None
+    )
 
 
 _MORE = (

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sweeper.errors import Unverifiable
-from sweeper.policy.planning.evaluation import Scope, evaluate, fill
+from sweeper.policy.planning.evaluation import Scope, evaluate, settle
 
 _NO = ("", "false")
 
@@ -13,7 +13,7 @@ def judge_checkout(inputs: Mapping[str, str], scope: Scope) -> tuple[str, str | 
 
     Raises Unverifiable for an input that matters and is not known.
     """
-    values = {name: fill(inputs.get(name, ""), scope).strip() for name in ("repository", "path", "submodules", "lfs")}
+    values = {name: settle(inputs.get(name, ""), scope).strip() for name in ("repository", "path", "submodules", "lfs")}
     if values["repository"] and values["repository"].lower() != _own(scope, "repository").lower():
         return "", f"checks out the other repository {values['repository'][:100]!r}, which is not fetched here"
     if values["path"].rstrip("/") not in ("", "."):
@@ -22,7 +22,7 @@ def judge_checkout(inputs: Mapping[str, str], scope: Scope) -> tuple[str, str | 
         return "", "checks out submodules, which are not fetched here"
     if values["lfs"].lower() not in _NO:
         return "", "checks out files of Git LFS, which are not fetched here"
-    return _judge_ref(fill(inputs.get("ref", ""), scope).strip(), inputs, scope)
+    return _judge_ref(settle(inputs.get("ref", ""), scope).strip(), inputs, scope)
 
 
 def _judge_ref(ref: str, inputs: Mapping[str, str], scope: Scope) -> tuple[str, str | None]:

@@ -16,10 +16,17 @@ _FILE = "GITHUB_ENV"
 class Environment:
     """What steps find in their environment. Raises Unverifiable for a value that cannot be known, naming it."""
 
-    def __init__(self, workflow: Mapping[str, str], job: Mapping[str, str], scope: Scope) -> None:
-        outer = written_out(workflow, scope)
-        self._shared = {**outer, **written_out(job, scope.having(env=_context(outer, "")))}
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._shared: dict[str, str] = {}
         self._scripts = ""
+
+    def holds(self, env: Mapping[str, str]) -> None:
+        """The `env` of the workflow, then that of the job: for all steps."""
+        try:
+            self._shared |= written_out(env, self._scope.having(env=_context(self._shared, "")))
+        except Unverifiable as problem:
+            raise Unverifiable(f"it {problem}") from problem
 
     def passed(self, command: str) -> None:
         """A script ran; what it puts into GITHUB_ENV holds for those after it."""
@@ -52,7 +59,8 @@ def written_out(env: Mapping[str, str], scope: Scope) -> dict[str, str]:
         try:
             found |= _whole(value, scope) if name == WHOLE else {name: fill(value, scope)}
         except Unverifiable as problem:
-            raise Unverifiable(f"sets {shortened(name, 60)} in its environment, but {problem}") from problem
+            what = "all of its environment at once" if name == WHOLE else f"{shortened(name, 60)} in its environment"
+            raise Unverifiable(f"sets {what}, but {problem}") from problem
     return found
 
 

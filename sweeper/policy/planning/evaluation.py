@@ -4,7 +4,7 @@ A part of a context is known now, known when the steps run (LATER), or never (NE
 What is left for later keeps its expression, with everything known filled in.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -58,20 +58,31 @@ def evaluate(expression: str, scope: Scope) -> Value:
     result = _fold(parse(expression), scope)
     if isinstance(result, Literal):
         return result.value
-    raise Unverifiable(f"the expression '{shortened(expression)}' is not known before the job runs")
+    if isinstance(result, _Later):
+        raise Unverifiable(f"the expression '{shortened(expression)}' is not known before the job runs")
+    raise Unverifiable(f"the expression '{shortened(expression)}' cannot be known here")
 
 
 def fill(source: str, scope: Scope) -> str:
-    """The text with its expressions worked out; what is for later stays as one.
+    """The text with its expressions worked out; what is for later stays as one, so that filling it again is as good.
 
     Raises Unverifiable naming an expression that can never be known, and for texts over MOST_TEXT. What is filled in
-    is never taken for an expression again, whatever it looks like.
+    is quoted: it is never taken for an expression, whatever it looks like.
     """
+    return _each(source, lambda expression: _filled(expression, scope))
+
+
+def settle(source: str, scope: Scope) -> str:
+    """The text itself, with nothing left for later. Raises Unverifiable as `fill`, and for what is not known yet."""
+    return _each(source, lambda expression: text(evaluate(expression, scope)))
+
+
+def _each(source: str, worked_out: Callable[[str], str]) -> str:
     if OPEN not in source:
         return source
     parts, length = [], 0
     for piece, is_expression in split(source):
-        parts.append(_filled(piece, scope) if is_expression else piece)
+        parts.append(worked_out(piece) if is_expression else piece)
         length += len(parts[-1])
         if length > MOST_TEXT:
             raise Unverifiable(f"a text with expressions has more than {MOST_TEXT // 1024} KiB")
@@ -81,14 +92,20 @@ def fill(source: str, scope: Scope) -> str:
 def _filled(expression: str, scope: Scope) -> str:
     result = _fold(parse(expression), scope)
     if isinstance(result, Literal):
-        return literally(text(result.value))
+        known = text(result.value)
+        return f"{OPEN} {write(Literal(known))} {CLOSE}" if _may_open(known) else known
     if isinstance(result, _Later):
         return f"{OPEN} {write(result.node)} {CLOSE}"
     raise Unverifiable(f"the expression '{shortened(expression)}' cannot be known here")
 
 
+def _may_open(known: str) -> bool:
+    """Whether it could begin an expression, also together with what stands beside it."""
+    return OPEN in known or known.startswith("{") or known.endswith(("$", "${"))
+
+
 def literally(known: str) -> str:
-    """The text such that `fill` gives exactly it: what looks like an expression is quoted."""
+    """The text that `settle` makes exactly this of: what looks like an expression is quoted."""
     return known.replace(OPEN, f"{OPEN} '{OPEN}' {CLOSE}")
 
 

@@ -10,7 +10,7 @@ from math import prod
 
 from sweeper.errors import Unverifiable
 from sweeper.policy.planning.contexts import Row
-from sweeper.policy.planning.evaluation import CLOSE, OPEN, Scope, evaluate, fill
+from sweeper.policy.planning.evaluation import CLOSE, OPEN, Scope, evaluate, settle
 from sweeper.policy.planning.values import Value, are_equal, as_value, text
 
 MOST_ROWS = 256
@@ -38,7 +38,7 @@ def resolve(value: Value, scope: Scope) -> Value:
     match value:
         case str():
             alone = only_expression(value)
-            return fill(value, scope) if alone is None else evaluate(alone, scope)
+            return settle(value, scope) if alone is None else evaluate(alone, scope)
         case list():
             return [resolve(item, scope) for item in value]
         case dict():
@@ -101,7 +101,7 @@ def shown_names(key: str, name: str | None, row: Row, scope: Scope) -> tuple[str
     own = name or key
     tail = _with_values(own, row)
     if OPEN in own:
-        return (_cut(fill(own, scope)),)
+        return (_cut(settle(own, scope)),)
     return (_cut(tail),) if tail == own else (_cut(tail), _cut(own))
 
 

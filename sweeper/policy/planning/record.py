@@ -9,16 +9,17 @@ from collections.abc import Sequence
 
 from sweeper.errors import Unverifiable
 from sweeper.model import JobFacts, StepFacts
-from sweeper.policy.planning.evaluation import CLOSE, OPEN, Scope, fill
+from sweeper.policy.planning.evaluation import CLOSE, OPEN, Context, Mark, Scope, fill
 from sweeper.policy.planning.workflow_file import WorkflowStep
 
 _EXPRESSION = re.compile(re.escape(OPEN) + r"[^}]*" + re.escape(CLOSE))
 
 
 def shown(step: WorkflowStep, scope: Scope) -> str:
-    """The step's name with its expressions worked out as far as they are known."""
+    """The step's name with its expressions worked out, but for those that name what other steps did."""
+    unsettled = Context(rest=Mark.LATER)
     try:
-        return fill(step.title, scope)
+        return fill(step.title, scope.having(env=unsettled, steps=unsettled))
     except Unverifiable:
         return step.title
 
@@ -49,7 +50,7 @@ def failing_index(names: Sequence[str], facts: JobFacts, records: Sequence[StepF
 def is_named(recorded: str, name: str) -> bool:
     """Whether a recorded name is this one, which may have expressions that only the run could work out."""
     recorded, name = one_line(recorded), one_line(name)
-    if OPEN not in name:
+    if OPEN not in name or recorded == name:
         return recorded == name
     fixed = _EXPRESSION.split(name)
     if not "".join(fixed).removeprefix("Run ").strip():

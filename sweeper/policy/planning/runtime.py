@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from sweeper.errors import Unverifiable
 from sweeper.model import Check, PlanStep, Strict
-from sweeper.policy.planning.evaluation import Context, Mark, Scope, fill
+from sweeper.policy.planning.evaluation import Context, Mark, Scope, settle
 from sweeper.policy.planning.syntax import shortened
 
 MOST_FILE_BYTES = 1024 * 1024
@@ -44,7 +44,7 @@ def expand(text: str, context: RunContext) -> str:
 
     Raises Unverifiable, naming it, for an expression that cannot be known here (`hashFiles`, a step that is not run).
     """
-    return fill(text, _scope(context))
+    return settle(text, _scope(context))
 
 
 def expanded(step: S, context: RunContext) -> S:

@@ -31,21 +31,24 @@ class Walk:
 
     def __init__(self, workflow: WorkflowFile, located: Located, facts: JobFacts) -> None:
         self._workflow, self._job, self._facts = workflow, located.job, facts
-        self._environment = Environment(workflow.env, located.job.env, located.scope)
         self._scope = located.scope
         self._steps: dict[str, Context] = {}
         self._before: list[PlanStep] = []
         self._tools: list[Tool] = []
         self._size = 0
+        self._environment = Environment(located.scope)
         self.reasons: list[str] = []
 
     def check(self) -> Check:
         """The check of this job. Raises Unverifiable, saying at which step, if there can be none."""
+        self._environment.holds(self._workflow.env)
+        self._environment.holds(self._job.env)
         for note in judge_surroundings(self._job, self._scope):
             self.reasons.append(f"Job {self._facts.name[:100]!r}: {note}.")
-        names = [shown(step, self._scope_of_step()) for step in self._job.steps]
+        names = [shown(step, self._scope) for step in self._job.steps]
         records = matched(names, self._facts)
         failing = self._failing(names, records)
+        names = [record.name if record else name for name, record in zip(names, records, strict=True)]
         for step, name, record in zip(self._job.steps[:failing], names, records, strict=False):
             with self._at(name):
                 self._pass(step, name, record)
@@ -154,7 +157,7 @@ class Walk:
         as_script = step.model_copy(
             update={"shell": "bash", "working_directory": found.directory or ".", "run": found.command}
         )
-        return self._script(as_script, found.command or "", name, is_filled=True)
+        return self._script(as_script, found.command or "", name)
 
     def _made(self, failed: PlanStep, after: list[PlanStep]) -> Check:
         for step in after:
@@ -170,12 +173,12 @@ class Walk:
             tools=tuple(self._tools),
         )
 
-    def _script(self, step: WorkflowStep, command: str, name: str, *, is_filled: bool = False) -> PlanStep:
+    def _script(self, step: WorkflowStep, command: str, name: str) -> PlanStep:
         env = self._environment.of_step(step.env, self._scope_of_step())
         scope = self._scope_of_step(step)
         made = PlanStep(
             name=name[:200],
-            command=command if is_filled else fill(command, scope).strip(),
+            command=fill(command, scope).strip(),
             shell=fill(self._shell(step), scope),
             working_directory=fill(self._directory(step), scope) or ".",
             env=env,
