@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench crash-matrix chaos lock fmt install install-dev clean
+.PHONY: demo test check bench crash-matrix chaos diagnosis-report lock fmt install install-dev clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make bench   speed, as ratios within one run"
 	@echo "make crash-matrix   everything killed everywhere, every fault; goes on where it was cut short"
 	@echo "make chaos N=10 SEED=1   random schedules of kills, faults and webhook troubles"
+	@echo "make diagnosis-report   what the diagnosis says of each real job log, beside what a person says"
 	@echo "make fmt     format the code"
 	@echo "make lock    write constraints.txt anew"
 
@@ -55,6 +56,9 @@ crash-matrix: install-dev
 
 chaos: install-dev
 	@$(BIN)/python -m tests.crash.chaos $(or $(N),10) $(or $(SEED),1)
+
+diagnosis-report: install-dev
+	@$(BIN)/python -m tests.reports.diagnosis
 
 lock: install-dev
 	$(BIN)/pip-compile --quiet --upgrade --extra dev --strip-extras --no-header --annotation-style=line \

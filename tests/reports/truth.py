@@ -103,7 +103,7 @@ TRUTHS: tuple[Truth, ...] = (
     ),
     Truth(
         "09_operation_canceled",
-        FailureClass.INFRASTRUCTURE,
+        FailureClass.UNKNOWN,
         Action.TELL_HUMAN,
         "",
         (CANCELED,),
@@ -219,7 +219,7 @@ TRUTHS: tuple[Truth, ...] = (
     ),
     Truth(
         NOTES,
-        FailureClass.INFRASTRUCTURE,
+        FailureClass.UNKNOWN,
         Action.TELL_HUMAN,
         "",
         (CANCELED,),

@@ -50,6 +50,8 @@ ROWS = (
         r"^ {0,4}(?:error: |\u00d7 |ERROR: )(?P<message>(?:subprocess-exited-with-error|metadata-generation-failed))",
         UNBUILT,
     ),
+    PIP.error(r"^ {4,12}(?P<message>CMake Error at \S+)", "cmake stopped while a package was built"),
+    PIP.error(r"^ {4,12}(?:[^\s:]+:\d+:\d+: )(?P<message>(?:fatal )?error: .*)", "a package's code does not compile"),
     PIP.hint(r"^ {0,8}error: (?P<message>command '.{1,300}' failed with exit (?:code|status) \d+)", UNBUILT),
     UV.last_word(r"^ {0,4}(?:\u00d7 |error: )(?P<message>No solution found when resolving dependencies.*)", CLASH),
     UV.error(r"^ {0,4}(?:\u2570\u2500\u25b6|hint:) (?P<message>Because .*)", CLASH),

@@ -3,7 +3,7 @@
 from sweeper.model import FailureClass
 from sweeper.policy.triage.tables.words import Words
 
-PYTHON = Words("python", FailureClass.BUILD)
+PYTHON = Words("python", FailureClass.TEST)
 FLAKY = Words("flaky test", FailureClass.FLAKY)
 DOTNET = Words(".NET", FailureClass.BUILD)
 RSPEC = Words("rspec", FailureClass.TEST)

@@ -55,7 +55,7 @@ ROWS = (
     NINJA.hint(r"^ninja: build stopped: ", "ninja gave up"),
     NINJA.hint(r"^FAILED: (?:\[code=\d+\] )?(?P<message>\S+\.(?:o|obj|so|a|exe))\b", "ninja gave up on a target"),
     NINJA.error(r"^ninja: error: (?P<message>.*)", "ninja could not go on"),
-    CMAKE.error(r"^ {0,8}(?P<message>CMake Error) at (?P<file>[^\s:]+):(?P<line>\d+)", "cmake stopped"),
+    CMAKE.error(r"^ {0,2}(?P<message>CMake Error) at (?P<file>[^\s:]+):(?P<line>\d+)", "cmake stopped"),
     CMAKE.error(r"^ {0,8}CMake Error: (?P<message>.*)", "cmake stopped"),
     CMAKE.hint(r"^ {0,8}-- Configuring incomplete, errors occurred!", "cmake stopped"),
     CTEST.error(

@@ -27,9 +27,9 @@ ROWS = (
     ),
     PYTEST.error(rf"^\[gw\d+\] \[ {{0,3}}\d+%\] (?:FAILED|ERROR) {TEST}", NAMED),
     PYTEST.error(rf"^{TEST} (?:FAILED|ERROR)\b", NAMED),
-    PYTEST.error(rf"^_{{2,}} ERROR collecting {FILE} _", UNREAD),
+    PYTEST.hint(rf"^_{{2,}} ERROR collecting {FILE} _", UNREAD),
     PYTEST.error(r"^_{2,} ERROR at (?:setup|teardown) of (?P<message>\S+)", "a test's setup or teardown failed"),
-    PYTEST.error(
+    PYTEST.hint(
         r"^(?P<message>ImportError while (?:importing test module|loading conftest)) '(?P<file>[^']+)'", UNREAD
     ),
     PYTEST.error(r"^E {1,40}(?P<message>ModuleNotFoundError: No module named .+)", "a module is not installed"),
