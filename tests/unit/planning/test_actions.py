@@ -18,7 +18,7 @@ def _after(step: str, before: str = "") -> str:
         ("{uses: actions/setup-python@v5, with: {python-version: 3.10}}", ["python 3.1"]),
         ("{uses: actions/setup-python@v5}", ["python"]),
         ('{uses: actions/setup-python@v5, with: {python-version: "3.11\\n3.12\\n"}}', ["python 3.11", "python 3.12"]),
-        ("{uses: Actions/Setup-Python@v5, with: {python-version-file: .python-version}}", ["python file:.python-version"]),
+        ("{uses: Actions/Setup-Python@v5, with: {python-version-file: .py-version}}", ["python file:.py-version"]),
         ("{uses: actions/setup-node@v4, with: {node-version: '${{ matrix.v }}', registry-url: x}}", ["node 20"]),
         ("{uses: actions/setup-node@v4, with: {node-version-file: .nvmrc}}", ["node file:.nvmrc"]),
         ("{uses: actions/setup-go@v5, with: {go-version-file: go.mod, check-latest: true}}", ["go file:go.mod"]),
@@ -52,7 +52,7 @@ def test_a_known_action_is_a_tool_or_nothing(step: str, tools: list[str]) -> Non
     ("step", "command", "directory"),
     [
         ("{uses: pre-commit/action@v3.0.1}", "pre-commit run --all-files", "."),
-        ("{uses: pre-commit/action@v3.0.1, with: {extra_args: ruff --files a.py}}", "pre-commit run ruff --files a.py", "."),
+        ("{uses: pre-commit/action@v3, with: {extra_args: ruff --files a}}", "pre-commit run ruff --files a", "."),
         ("{uses: ruby/setup-ruby@v1, with: {bundler-cache: true, working-directory: gem}}", "bundle install", "gem"),
         ("{uses: pnpm/action-setup@v4, with: {run_install: true}}", "pnpm install --recursive", "."),
         ("{uses: actions/setup-python@v6, with: {pip-install: '-r dev.txt'}}", "python -m pip install -r dev.txt", "."),

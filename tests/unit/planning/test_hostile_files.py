@@ -55,7 +55,7 @@ def _many_jobs() -> str:
         (steps_file("- run: pytest", before="env: {" + ", ".join(f"A{n}: x" for n in range(300)) + "}"), "250 names"),
         (steps_file(f"- {{run: a, env: {{X: {LONG}}}}}\n" * 4 + "- run: pytest"), "over 64 KiB"),
         (steps_file(f"- {{name: Run pytest, run: pytest {LONG}}}"), "no room for its scripts"),
-        (steps_file(f"- {{name: Run pytest, run: '{'${{ env.X }}' * 9}'}}", top=f"env: {{X: {LONG}}}"), "more than 64 KiB"),
+        (steps_file(f"- {{name: Run pytest, run: '{'${{ env.X }}' * 9}'}}", top=f"env: {{X: {LONG}}}"), "64 KiB"),
     ],
     ids=lambda value: repr(value)[:40],
 )  # fmt: skip
