@@ -1,54 +1,30 @@
 """Applying the tables to lines and commands."""
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
 from sweeper.policy.triage.needles import needles
 from sweeper.policy.triage.paths import in_repository
 from sweeper.policy.triage.pattern import Clue, Command, Pattern
+from sweeper.policy.triage.sieve import Sieve
 from sweeper.policy.triage.tables import ALL, COMMANDS
 
 KEPT_OF_A_LINE = 500
 
 
 class Recogniser:
-    """Tells what a line says by a table: the strongest pattern that fits counts, of equals the first.
-
-    A pattern is only tried on lines that contain what it needs; that makes a table of hundreds affordable.
-    """
+    """Tells what a line says by a table: the strongest pattern that fits counts, of equals the first."""
 
     def __init__(self, patterns: Iterable[Pattern]) -> None:
         self._patterns = sorted(patterns, key=lambda pattern: -pattern.strength)
-        self._exact: dict[str, list[int]] = {}
-        self._any_case: dict[str, list[int]] = {}
-        self._always: list[int] = []
-        for n, pattern in enumerate(self._patterns):
-            self._file(n, pattern)
-
-    def _file(self, n: int, pattern: Pattern) -> None:
-        required = needles(pattern.line)
-        if required is None:
-            self._always.append(n)
-            return
-        where = self._any_case if pattern.line.flags & re.IGNORECASE else self._exact
-        for needle in required:
-            where.setdefault(needle, []).append(n)
+        self._sieve = Sieve([needles(pattern.line) for pattern in self._patterns])
 
     def clue(self, text: str, number: int) -> Clue | None:
         """What the line says, if anything. `text`: plain, at most `LONGEST_LINE` characters."""
         if not text:
             return None
-        candidates = set(self._always)
-        for needle, users in self._exact.items():
-            if needle in text:
-                candidates.update(users)
-        lowered = text.lower()
-        for needle, users in self._any_case.items():
-            if needle in lowered:
-                candidates.update(users)
-        for n in sorted(candidates):
-            pattern = self._patterns[n]
+        for row in self._sieve.rows(text):
+            pattern = self._patterns[row]
             if found := pattern.line.search(text):
                 return _clue(pattern, found.groupdict(), text, number)
         return None
