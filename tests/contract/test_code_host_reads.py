@@ -158,7 +158,7 @@ class TestHistory:
         await scene.run("main", "success", [GREEN], OTHER_WORKFLOW)
         await scene.commit("feature")
         await scene.run("feature", "success", [GREEN])
-        await scene.run_of_pull(await scene.open_from_fork("stranger", "main"))
+        await scene.run_of_pull(await scene.open_from_fork("stranger", "main"), "success")
         failed = await scene.run("main")
 
         assert await history(scene, failed) == RunHistory()

@@ -265,6 +265,22 @@ class TestRefusals:
         with pytest.raises(PolicyDenied, match="Resource not accessible by integration"):
             await scene.host.comment(pull, "Closed because.", "sweep-1-1/compensate/1")
 
+    async def test_a_run_that_github_does_not_run_again_is_left_with_its_words(self, scene: LoopbackScene) -> None:
+        run = await scene.run("main", "success")
+
+        effect = await scene.host.rerun_failed(run, "sweep-1-1/rerun/1")
+
+        assert effect.state is EffectState.SKIPPED
+        assert effect.note == "GitHub does not re-run it: This workflow run cannot be retried"
+        assert effect.ref.endswith(f"/actions/runs/{run.run_id}/attempts/1")
+
+    async def test_a_run_that_runs_now_is_looked_at_again_later(self, scene: LoopbackScene) -> None:
+        run = await scene.run("main", None)
+
+        with pytest.raises(Transient, match="it runs"):
+            await scene.host.rerun_failed(run, "sweep-1-1/rerun/1")
+        assert await scene.count("run.rerun") == 0
+
     async def test_a_merge_that_may_not_be_yet_is_refused_with_githubs_words(self, scene: LoopbackScene) -> None:
         new, pull = await propose(scene)
         await spoil(scene, "PUT", "/merge$", "405", "before")

@@ -52,7 +52,7 @@ class Scene(Protocol):
         jobs: Sequence[JobSpec] = (JobSpec(),),
         workflow: str = WORKFLOW,
     ) -> RunRef: ...
-    async def run_of_pull(self, number: int) -> RunRef: ...
+    async def run_of_pull(self, number: int, conclusion: str = "failure") -> RunRef: ...
     async def open_from_fork(self, user: str, branch: str) -> int: ...
     async def pass_time(self, by: timedelta) -> datetime: ...
     async def refuse_reruns(self) -> None: ...
@@ -130,10 +130,16 @@ class FakeScene:
         log = None if job.log_status else job.log.encode()
         return FakeJob(job.name, job.conclusion, job.steps, log, f"no log ({job.log_status})", job.annotations)
 
-    async def run_of_pull(self, number: int) -> RunRef:
+    async def run_of_pull(self, number: int, conclusion: str = "failure") -> RunRef:
         pull = self.fake.pulls[number]
-        of = None if pull.state == "closed" else number
-        return self.fake.add_run(pull.branch, sha=pull.head_sha, event="pull_request", fork=pull.fork, pull=of)
+        return self.fake.add_run(
+            pull.branch,
+            sha=pull.head_sha,
+            conclusion=conclusion,
+            event="pull_request",
+            fork=pull.fork,
+            pull=None if pull.state == "closed" else number,
+        )
 
     async def open_from_fork(self, user: str, branch: str) -> int:
         return self.fake.open_from_fork(user, branch)

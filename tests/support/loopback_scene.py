@@ -68,8 +68,10 @@ class LoopbackScene:
     ) -> RunRef:
         return await self.report(jobs, workflow, branch=branch, conclusion=conclusion)
 
-    async def run_of_pull(self, number: int) -> RunRef:
-        return await self.report(pr=number, event="pull_request", conclusion="failure")
+    async def run_of_pull(self, number: int, conclusion: str = "failure") -> RunRef:
+        return await self.report(
+            [JobSpec(conclusion=conclusion)], pr=number, event="pull_request", conclusion=conclusion
+        )
 
     async def open_from_fork(self, user: str, branch: str) -> int:
         fork = f"{user}/app"
