@@ -3,12 +3,14 @@
 Calling them twice is safe because they write nothing but artefacts, which are named by their content.
 """
 
+import asyncio
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from temporalio import activity
 
 from sweeper.activities import names, requests
-from sweeper.errors import NotFound, PolicyDenied
+from sweeper.errors import BadInput, NotFound, PolicyDenied
 from sweeper.model import (
     Background,
     Evidence,
@@ -18,14 +20,14 @@ from sweeper.model import (
     RunFacts,
     RunHistory,
     RunRef,
-    TestedTree,
     World,
 )
 from sweeper.model.run import FAILING_CONCLUSIONS
-from sweeper.policy.diagnosis import diagnose
 from sweeper.policy.elsewhere import other_fix
-from sweeper.policy.plan import check_plan
+from sweeper.policy.planning import check_plan
 from sweeper.policy.redaction import redact
+from sweeper.policy.repository_config import CONFIG_PATH, RepositoryConfig, read_config, tightened
+from sweeper.policy.triage import diagnose, failing_script, tested_tree
 from sweeper.ports import Durable, Ports, PullRef
 
 MOST_ANNOTATED = 5
@@ -87,14 +89,13 @@ class EvidenceActivities:
     @activity.defn(name=names.DIAGNOSE.name)
     async def diagnose(self, request: requests.DiagnoseRequest) -> requests.Diagnosed:
         """What failed, and the commands of the workflow file at the failing commit that show it."""
-        facts = request.facts
+        facts, repository = request.facts, request.facts.run.repository
         logs = [await self._artifacts.get(item.log) if item.log else None for item in request.jobs]
         workflow = None
         if facts.workflow_path:
-            workflow = await self._code_host.read_file(facts.run.repository, facts.workflow_path, facts.head_sha)
-        plan = check_plan(request.jobs, logs, workflow, request.checks)
-        tested = TestedTree(commit=facts.head_sha)
-        return requests.Diagnosed(diagnosis=diagnose(facts, request.jobs, logs, plan), plan=plan, tested=tested)
+            workflow = await self._code_host.read_file(repository, facts.workflow_path, facts.head_sha)
+        config_file = await self._code_host.default_branch_file(repository, CONFIG_PATH)
+        return await asyncio.to_thread(_diagnosed, request, logs, workflow, config_file)
 
     @activity.defn(name=names.LOOK_ABOUT.name)
     async def look_about(self, request: requests.LookAboutRequest) -> Background:
@@ -118,6 +119,36 @@ class EvidenceActivities:
     async def read_world(self, pull: PullRef) -> World:
         """The proposal, its reviews, its checks and both branches, now."""
         return await self._code_host.read_world(pull)
+
+
+def _diagnosed(
+    request: requests.DiagnoseRequest, logs: Sequence[bytes | None], workflow: bytes | None, config_file: bytes | None
+) -> requests.Diagnosed:
+    """In a thread of its own: reading the largest log takes seconds."""
+    facts, jobs = request.facts, request.jobs
+    try:
+        config, wrong = read_config(config_file), None
+    except BadInput as error:
+        config, wrong = RepositoryConfig(), str(error)
+    scripts = [_script(item, log) for item, log in zip(jobs, logs, strict=True)]
+    plan = check_plan(jobs, scripts, workflow, facts, config, request.checks)
+    tested = tested_tree(facts, logs)
+    if tested is None and plan.unverifiable is None:
+        plan = plan.model_copy(update={"unverifiable": "it is not known which merge CI built for the pull request"})
+    if wrong is not None:
+        plan = plan.model_copy(update={"unverifiable": wrong})
+    return requests.Diagnosed(
+        diagnosis=diagnose(facts, jobs, logs, plan, request.background),
+        plan=plan,
+        tested=tested,
+        protected=config.protected,
+        limits=tightened(request.limits, config),
+    )
+
+
+def _script(item: JobEvidence, log: bytes | None) -> str | None:
+    step = item.job.failing_step()
+    return failing_script(log, step.name if step else None) if log else None
 
 
 def _has_failed(job: JobFacts, facts: RunFacts) -> bool:

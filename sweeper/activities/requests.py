@@ -59,6 +59,7 @@ class DiagnoseRequest(Wire):
     jobs: tuple[JobEvidence, ...]
     checks: tuple[str, ...] = ()
     background: Background = Background()
+    limits: Limits = Limits()
 
 
 class Diagnosed(Wire):
@@ -68,6 +69,7 @@ class Diagnosed(Wire):
     plan: CheckPlan
     tested: TestedTree | None = None
     protected: tuple[str, ...] = ()
+    limits: Limits | None = None
 
 
 class LookAboutRequest(Wire):

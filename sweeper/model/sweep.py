@@ -159,6 +159,7 @@ class SweepState(Wire):
     plan: CheckPlan | None = None
     tested: TestedTree | None = None
     protected: tuple[str, ...] = ()
+    limits: Limits | None = None
     reproduction: Reproduction | None = None
     evidence: tuple[Evidence, ...] = ()
     host: str | None = None

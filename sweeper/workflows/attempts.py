@@ -63,7 +63,7 @@ class Attempts:
             protected=state.protected,
             previous=previous,
             review_comments=_words(review),
-            limits=self._settings.limits,
+            limits=state.limits or self._settings.limits,
             agent_timeout=self._settings.timeouts.agent,
         )
         try:

@@ -68,7 +68,7 @@ class Proof:
                     commit=patch.commit,
                     patch=patch,
                     plan=plan,
-                    limits=self._settings.limits,
+                    limits=state.limits or self._settings.limits,
                     check_timeout=self._settings.timeouts.check,
                     diagnosis=state.diagnosis,
                     reproduction=state.reproduction,

@@ -97,7 +97,11 @@ class Understanding(Chapter):
         diagnosed = await self._calls.do(
             names.DIAGNOSE,
             requests.DiagnoseRequest(
-                facts=facts, jobs=collected.jobs, checks=self._settings.checks, background=collected.background
+                facts=facts,
+                jobs=collected.jobs,
+                checks=self._settings.checks,
+                background=collected.background,
+                limits=self._settings.limits,
             ),
         )
         sweep_id = workflow.info().workflow_id
@@ -110,6 +114,7 @@ class Understanding(Chapter):
             plan=diagnosed.plan,
             tested=diagnosed.tested,
             protected=diagnosed.protected,
+            limits=diagnosed.limits,
         )
 
 
