@@ -43,16 +43,21 @@ class Cache:
         lock = self._locks.setdefault(wanted.url, asyncio.Lock())
         async with lock:
             kept = await asyncio.to_thread(self._store.look, wanted.url)
-            if kept is not None and (not may_fetch or self._holds(wanted, kept.entry)):
+            if kept is not None and self._will_do(wanted, kept.entry, may_fetch):
                 return kept
-            if not may_fetch:
-                raise NotFound("It is not in the cache, and nothing is fetched now; let it be fetched first")
-            return await self._renew(wanted, kept)
+            try:
+                if not may_fetch:
+                    raise NotFound("It is not in the cache, and nothing is fetched now; let it be fetched first")
+                return await self._renew(wanted, kept)
+            except BaseException:
+                if kept is not None:
+                    kept.close()
+                raise
 
-    def _holds(self, wanted: Wanted, entry: Entry) -> bool:
-        is_settled = not wanted.is_page and entry.digest is not None
-        age = self._clock() - entry.fetched_at
-        return (is_settled and wanted.sha256 in (None, entry.digest)) or (not is_settled and 0 <= age < FRESH_SECONDS)
+    def _will_do(self, wanted: Wanted, entry: Entry, may_fetch: bool) -> bool:
+        if not wanted.is_page and entry.digest is not None:
+            return wanted.sha256 in (None, entry.digest)  # a file never changes, unless its index says so
+        return not may_fetch or 0 <= self._clock() - entry.fetched_at < FRESH_SECONDS
 
     async def _renew(self, wanted: Wanted, kept: Kept | None) -> Kept:
         """The new one; the old page while its registry does not answer."""
@@ -62,16 +67,14 @@ class Cache:
         except (Transient, TimeoutError) as error:
             if kept is not None and kept.file is not None and wanted.is_page:
                 return kept
-            if kept is not None:
-                kept.close()
             if isinstance(error, Transient):
                 raise
             raise Transient("The registry sent too slowly; try again in a while") from None
-        if kept is not None:
-            kept.close()
         new = await asyncio.to_thread(self._store.look, wanted.url)
         if new is None:
             raise Transient("What was fetched could not be read again; look at the disk of the state directory")
+        if kept is not None:
+            kept.close()
         return new
 
     async def _fetch(self, wanted: Wanted) -> None:

@@ -7,6 +7,7 @@ are, which means that they cannot be reached. npm itself checks a file against t
 import json
 import re
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
@@ -36,7 +37,11 @@ class Npm:
         }
 
     async def find(self, path: str, pages: Pages) -> Wanted | None:
-        """`<package>`, `@<scope>/<package>`, either with a version or tag behind, or a file's path."""
+        """`<package>`, `@<scope>/<package>`, either with a version or tag behind, or a file's path.
+
+        A lock file made with a registry below a path repeats that path behind ours.
+        """
+        path = path.removeprefix(f"{urlsplit(pages.base).path.strip('/')}/")
         if _FILE.fullmatch(path):
             return Wanted(f"{pages.base}/{path}")
         if path.startswith("-/") or not _PACKAGE.fullmatch(path):

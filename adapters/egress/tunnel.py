@@ -47,18 +47,17 @@ class Tunnels:
 async def join(
     near: asyncio.StreamReader, back: asyncio.StreamWriter, far: asyncio.StreamReader, out: asyncio.StreamWriter
 ) -> None:
-    """Pass on what comes from either side until both have ended, or one is silent for too long."""
+    """Pass on what comes from either side until both have ended, or both are silent for too long."""
+    loop = asyncio.get_running_loop()
     with contextlib.closing(out), contextlib.suppress(OSError, TimeoutError):
-        back.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        await asyncio.gather(_copy(near, out), _copy(far, back))
+        async with asyncio.timeout(_IDLE_SECONDS) as silence:
 
+            async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                while chunk := await reader.read(_CHUNK):
+                    silence.reschedule(loop.time() + _IDLE_SECONDS)
+                    writer.write(chunk)
+                    await drain(writer)
+                writer.write_eof()
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while True:
-        async with asyncio.timeout(_IDLE_SECONDS):
-            chunk = await reader.read(_CHUNK)
-        if not chunk:
-            break
-        writer.write(chunk)
-        await drain(writer)
-    writer.write_eof()
+            back.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await asyncio.gather(copy(near, out), copy(far, back))

@@ -161,6 +161,7 @@ class Bubblewrap:
         if run.gate is not None:
             gate.refuse_bad_gate(run.gate)
         if run.home is not None:
+            layout.refuse_bad_home(run.home)
             self._give_away(Path(run.home))
 
     def _inside(self, run: SandboxRun, files: Sequence[str], descriptors: Sequence[int]) -> Inside:

@@ -116,6 +116,12 @@ def refuse_bad_names(run: SandboxRun) -> None:
             raise BadInput(f"The environment variable {name!r} cannot be set; rename it or take the zero byte out")
 
 
+def refuse_bad_home(home: str) -> None:
+    """Raises BadInput unless it is a directory, and no link to one."""
+    if Path(home).is_symlink() or not Path(home).is_dir():
+        raise BadInput(f"{home} cannot be the home of a command; make a directory there first")
+
+
 def isolation(identity: Identity, control: Control) -> list[str]:
     """Namespaces, no capability, no further user namespace, dies with the worker."""
     uid, gid = str(identity.uid), str(identity.gid)

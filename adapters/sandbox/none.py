@@ -66,6 +66,8 @@ class Unsandboxed:
         layout.refuse_bad_names(run)
         if run.gate is not None:
             refuse_bad_gate(run.gate)
+        if run.home is not None:
+            layout.refuse_bad_home(run.home)
         with tempfile.TemporaryDirectory(prefix="sweeper-") as place:
             files = Path(place, "files")
             files.mkdir()

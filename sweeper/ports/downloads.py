@@ -14,7 +14,7 @@ class Gate(Protocol):
 
     @property
     def directory(self) -> str:
-        """For `SandboxRun.gate`."""
+        """For `SandboxRun.gate`: each socket in it, `<port>.sock`, is to be found at that port of loopback inside."""
         ...
 
     @property

@@ -170,6 +170,13 @@ async def test_a_directory_that_is_no_open_gate_is_refused(room: Room, tmp_path:
         await room.sh("true", gate=str(tmp_path))
 
 
+@pytest.mark.parametrize("name", ["nowhere", "link"])
+async def test_a_home_has_to_be_a_directory(room: Room, tmp_path: Path, name: str) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    with pytest.raises(BadInput, match="cannot be the home"):
+        await room.sh("true", home=str(tmp_path / name))
+
+
 async def test_the_tools_that_are_here_say_their_full_versions(room: Room) -> None:
     versions = {tool.name: tool.version for tool in room.sandbox.installed()}
     said = (await room.text("python3 --version")).split()[1]

@@ -167,6 +167,23 @@ async def test_a_damaged_entry_counts_as_never_kept(
         assert (await get(gate, PAGE))[0] == 200
 
 
+async def test_a_file_that_the_index_does_not_mean_any_more_is_not_served(
+    registry: LoopbackRegistry, downloads: RegistryDownloads, tmp_path: Path
+) -> None:
+    async with downloads.fetching() as gate:
+        await get(gate, FILE)
+    for entry in (tmp_path / "cache" / "entries").rglob("*.json"):
+        if "/simple/" in entry.read_text():
+            entry.unlink()
+    registry.publish_python("tiny", {NAME: b"another"})
+    async with downloads.fetching() as gate:
+        await get(gate, PAGE)
+    async with downloads.cached() as gate:
+        assert (await get(gate, FILE))[0] == 404
+    async with downloads.fetching() as gate:
+        assert await get(gate, FILE) == (200, b"another")
+
+
 class Clock:
     def __init__(self) -> None:
         self.now = 1000.0

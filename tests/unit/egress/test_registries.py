@@ -4,6 +4,7 @@ import pytest
 
 from adapters.egress.addresses import HostPort, is_public
 from adapters.egress.kinds import Page, Wanted
+from adapters.egress.npm import Npm
 from adapters.egress.pypi import ProjectFile, Pypi, project_files
 from adapters.egress.registries import KINDS, registries, trust
 from adapters.egress.tunnel import place_of
@@ -110,3 +111,28 @@ async def test_a_page_is_served_with_our_links_and_foreign_words_escaped() -> No
     text, media_type = wanted.render(pages.page, "http://127.0.0.1:1/pypi")
     assert (b"<script>" in text, media_type) == (False, "text/html; charset=utf-8")
     assert b'href="http://127.0.0.1:1/pypi/files/tiny/x%22%3E.whl"' in text
+
+
+class NoPages:
+    def __init__(self, base: str) -> None:
+        self.base = base
+
+    async def read(self, wanted: Wanted) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("base", "path"),
+    [
+        ("https://host", "tiny/-/tiny-1.0.0.tgz"),
+        ("https://host/api/npm", "tiny/-/tiny-1.0.0.tgz"),
+        ("https://host/api/npm", "api/npm/tiny/-/tiny-1.0.0.tgz"),
+    ],
+)
+async def test_a_lock_file_may_repeat_the_registrys_own_path(base: str, path: str) -> None:
+    assert await Npm().find(path, NoPages(base)) == Wanted(f"{base}/tiny/-/tiny-1.0.0.tgz")
+
+
+@pytest.mark.parametrize("path", ["-/npm/v1/security/audits", "a b", "@/x", "tiny/1.0/more", ""])
+async def test_what_is_no_package_of_npm_is_not_asked_for(path: str) -> None:
+    assert await Npm().find(path, NoPages("https://host")) is None
