@@ -4,12 +4,15 @@ Worktrees whose submodules were empty, so that everything failed (C35); files of
 a request of a wrong shape that was half obeyed instead of refused (C18); fixes that edit a workflow file (C44).
 """
 
+from pathlib import Path
+
 import pytest
 
 from sweeper.errors import BadInput
 from sweeper.model import Limits, Severity
 from sweeper.policy.limits import PROTECTED_PATH, findings
 from sweeper.policy.repository_config import read_config, tightened
+from tests.support.commands import environment, sweeper
 from tests.support.values import job, patch
 from tests.unit.planning.plans import check_of, plan_of, steps_file
 
@@ -65,3 +68,23 @@ class TestC44:
         assert limits == Limits()
         found = findings(patch(files=(".github/workflows/ci.yml",)), limits)
         assert [(finding.name, finding.severity) for finding in found] == [(PROTECTED_PATH, Severity.REJECT)]
+
+
+@pytest.mark.slow
+class TestAsACommand:
+    """What a person or a script sees of a plan, by its exit code and on the last line."""
+
+    def test_a_plan_is_one_document_and_a_sentence_says_what_is_wrong(self, tmp_path: Path) -> None:
+        workflows = tmp_path / "app" / ".github" / "workflows"
+        workflows.mkdir(parents=True)
+        (workflows / "ci.yml").write_text(_with_checkout("submodules: true"))
+        env = environment(tmp_path / "state")
+        report = sweeper("plan", tmp_path / "app", "--json", env=env).document_as(1)
+        assert "checks out submodules" in str(report["plans"])
+        (workflows / "ci.yml").write_text(_with_checkout("submodules: false"))
+        assert "check   pytest" in sweeper("plan", tmp_path / "app", env=env).stdout
+        assert sweeper("plan", tmp_path / "app", "--json", env=env).document_as(0)["source"] == str(tmp_path / "app")
+        refused = sweeper("plan", tmp_path, "--json", env=env).document_as(2)
+        assert "There is no workflow file in" in str(refused["error"])
+        assert sweeper("plan", "no-repository", "7", "--json", env=env).code == 2
+        assert not (tmp_path / "state").exists()
