@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from sweeper.model import EffectState, Outcome, OtherPull
+from sweeper.model import EffectState, Outcome
 from sweeper.workflows.rerun import WATCHED
 from tests.support.code_host_state import FakeJob
 from tests.support.sandbox import Reply
-from tests.support.scene import Scene
+from tests.support.scene import GREEN, Scene, effects
 
 pytestmark = pytest.mark.slow
 SHUT_DOWN = (
@@ -77,10 +77,10 @@ async def test_what_a_person_has_run_again_already_is_only_watched(scene: Scene)
     scene.github.rerun(scene.run, None)
     await scene.start()
     await scene.waits_for(WATCHED)
-    assert reruns(scene) == [EffectState.DEDUPLICATED]
     attempt_ends(scene, "success")
     await scene.ring()
-    await scene.ends(Outcome.INFRASTRUCTURE)
+    result = await scene.ends(Outcome.INFRASTRUCTURE)
+    assert effects(result) == [("run.rerun", EffectState.DEDUPLICATED)]
 
 
 async def test_nothing_is_run_again_where_only_reports_are_wanted(scene: Scene) -> None:
@@ -115,9 +115,10 @@ async def test_red_and_green_on_the_same_tree_is_flaky_and_no_agent_is_asked(sce
 
 
 async def test_a_pull_request_that_passes_where_this_fails_is_linked_and_nothing_is_made(scene: Scene) -> None:
-    url = "https://github.com/octo/app/pull/7"
-    scene.github.other_pulls = [OtherPull(number=7, url=url, head_sha="b" * 40, green_jobs=("test",))]
+    scene.push("by-ann", {"app.py": GREEN})
+    number = scene.github.open_by("ann", "by-ann")
+    scene.github.add_run("by-ann", conclusion="success", jobs=[FakeJob("test", conclusion="success", steps=())])
     await scene.start()
-    result = await scene.ends(Outcome.ALREADY_FIXED_ELSEWHERE)
-    assert url in result.reason
-    assert (scene.agent.tasks, scene.workspaces.calls) == ([], [])
+    result = await scene.result()
+    assert (result.outcome, f"/pull/{number}" in result.reason) == (Outcome.ALREADY_FIXED_ELSEWHERE, True)
+    assert (scene.agent.tasks, scene.github.pulls[number].state) == ([], "open")

@@ -1,15 +1,17 @@
 """All the ways in which a sweep ends without a merge. Each story ends with nothing left over."""
 
 from datetime import timedelta
+from itertools import cycle
 
 import pytest
 
 from sweeper.model import Outcome, ReviewState, Step, VerdictKind, Workspace
+from sweeper.ports import SandboxRun
 from sweeper.workflows.progress import known
 from tests.support.agents import Turn
 from tests.support.code_host_state import FakeJob
 from tests.support.sandbox import Reply
-from tests.support.scene import CHANGES_NOTHING, FIXES, FIXES_MORE, MISSES, Scene, edit
+from tests.support.scene import CHANGES_NOTHING, FIXES, FIXES_MORE, GREEN, MISSES, Scene, edit
 
 pytestmark = pytest.mark.slow
 JOB = FakeJob("test", steps=(("Run pytest", "failure"),))
@@ -88,8 +90,13 @@ async def test_too_large_a_change_is_escalated_at_once(scene: Scene, change: dic
 
 
 async def test_a_fix_that_is_green_only_sometimes_is_not_proposed(scene: Scene) -> None:
-    ends = iter([1, 0, 1])
-    scene.sandbox.on("pytest", lambda run: Reply(next(ends)))
+    ends = cycle([0, 1])
+
+    def sometimes(run: SandboxRun) -> Reply:
+        is_fixed = scene.workspaces.tree_at(run.workspace)["app.py"] == GREEN.encode()
+        return Reply(next(ends) if is_fixed else 1)
+
+    scene.sandbox.on("pytest", sometimes)
     await scene.start(max_attempts=1)
     result = await scene.ends(Outcome.ESCALATED)
     assert result.state.attempts[0].verdict.kind is VerdictKind.FLAKY
