@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench crash-matrix chaos diagnosis-report lock fmt install install-dev clean
+.PHONY: demo test check bench crash-matrix chaos diagnosis-report security-report lock fmt install install-dev clean
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo "make crash-matrix   everything killed everywhere, every fault; goes on where it was cut short"
 	@echo "make chaos N=10 SEED=1   random schedules of kills, faults and webhook troubles"
 	@echo "make diagnosis-report   what the diagnosis says of each real job log, beside what a person says"
+	@echo "make security-report   cheats rejected, honest fixes passed, malicious repositories contained"
 	@echo "make fmt     format the code"
 	@echo "make lock    write constraints.txt anew"
 
@@ -59,6 +60,9 @@ chaos: install-dev
 
 diagnosis-report: install-dev
 	@$(BIN)/python -m tests.reports.diagnosis
+
+security-report: install-dev
+	@$(BIN)/python -m tests.security.report
 
 lock: install-dev
 	$(BIN)/pip-compile --quiet --upgrade --extra dev --strip-extras --no-header --annotation-style=line \
