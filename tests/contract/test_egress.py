@@ -8,6 +8,7 @@ import pytest
 
 from adapters.egress import RegistryDownloads
 from adapters.sandbox import Bubblewrap, Unsandboxed
+from adapters.sandbox.layout import HOME_AT
 from sweeper.errors import BadInput
 from sweeper.model import Tool
 from sweeper.policy.environment import EnvironmentPlan, environment_steps
@@ -91,7 +92,7 @@ async def test_each_tree_gets_a_virtual_environment_without_any_network(
     async with downloads.fetching() as gate:
         script = "pip install -q tiny; command -v pip; python -c 'import tiny; print(tiny.WORD)'"
         result = await tree.run(gate, f"set -e\n{plan.exports()}{script}")
-        assert result.output == b"/tmp/home/venv/bin/pip\nneeded\n"
+        assert result.output.decode() == f"{HOME_AT}/venv/bin/pip\nneeded\n"
         bare = "python -c 'import tiny' 2>/dev/null || echo unknown"
         assert (await Tree(room, tmp_path / "other").run(gate, bare)).output == b"unknown\n"
 
@@ -160,7 +161,7 @@ async def test_a_command_behind_a_gate_ignores_no_signal_and_has_no_child_it_did
 async def test_what_one_command_leaves_at_home_is_there_for_the_next(room: Room, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    assert await room.text('echo kept >"$HOME/x"; echo "$HOME"', home=str(home)) == "/tmp/home\n"
+    assert await room.text('echo kept >"$HOME/x"; echo "$HOME"', home=str(home)) == f"{HOME_AT}\n"
     assert await room.text('cat "$HOME/x"', home=str(home)) == "kept\n"
     assert await room.text('ls -A "$HOME"') == ""
 
