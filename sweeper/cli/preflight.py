@@ -10,8 +10,7 @@ from sweeper.cli.command import people
 from sweeper.cli.worker_role import NO_SANDBOX
 from sweeper.config import StateDir
 from sweeper.errors import BadInput, MissingProgram
-from sweeper.model import CheckResult, GitAccess
-from sweeper.policy.plan import check_plan
+from sweeper.model import Check, CheckPlan, CheckResult, GitAccess
 from worktrees.borrow import Borrowed
 
 CHECK_SECONDS = timedelta(minutes=15)
@@ -32,7 +31,7 @@ async def run_check(check: str, borrowed: Borrowed, root: Path, *, allow_unsandb
     workspaces = composition.workspaces(root / NAME, sandbox)
     await workspaces.fetch(REPOSITORY_ID, [borrowed.commit], GitAccess(url=borrowed.path.as_uri()))
     workspace = await workspaces.create(REPOSITORY_ID, NAME, borrowed.commit)
-    results = await runner.run_all(check_plan((), (), None, (check,)), workspace, CHECK_SECONDS)
+    results = await runner.run_all(CheckPlan(checks=(Check(name="check", command=check),)), workspace, CHECK_SECONDS)
     await workspaces.discard(REPOSITORY_ID, NAME)
     if problem := runner.problem(results):
         if results[0].missing_program:
