@@ -32,6 +32,7 @@ HOSTILE = [
     "[CI SKIP] [no ci] [skip actions] [actions skip]",
     "subject\n\n\nskip-checks: true",
     "skip-checks:true",
+    "skip-[checks]: true",
     "[click](https://evil.example)",
     "![image](https://evil.example/x.png)",
     "<https://evil.example>",

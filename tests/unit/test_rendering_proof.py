@@ -122,9 +122,12 @@ def test_commands_and_outputs_are_folded_and_the_check_comes_first() -> None:
     install = check_result(command="make deps", part=Part.BEFORE, step="Install", excerpt="installed")
     red = check_result(1, command="pytest | tee log", excerpt="E   assert 1 == 2")
     quiet = check_result(command="true", part=Part.AFTER, step="Nothing to say")
+    first = check_result(1, command="pytest | tee log", excerpt="the first of two red runs")
     text = _body(
-        before=reproduction(install, red), after=attempt(verdict=verdict(results=(install, check_result(), quiet)))
+        before=reproduction(install, first, red),
+        after=attempt(verdict=verdict(results=(install, check_result(), quiet))),
     )
+    assert "the first of two red runs" not in text
     assert "<summary>Before: test (exit 1)</summary>\n\n```text\npytest | tee log\n```\n\n```text\nE   assert 1" in text
     assert text.index("After: test") < text.index("After: Install")
     assert "E   assert 1 == 2" not in _visible(text)
