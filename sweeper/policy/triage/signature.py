@@ -25,7 +25,8 @@ _HEX = re.compile(
     r"\b(?=[0-9a-f]{0,63}[0-9])(?=[0-9a-f]{0,63}[a-f])[0-9a-f]{7,64}\b"
 )
 _DURATION = re.compile(r"\b\d+(?:\.\d+)?\s?(?:ms|us|ns|s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b")
-_NUMBER = re.compile(r"(?<![A-Za-z_#])[-+]?\d+")
+_MOMENT = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
+_NUMBER = re.compile(r"(?<![A-Za-z_\d])[-+]?\d+")
 _ROW_OF_NUMBERS = re.compile(r"#(?:[-:.,/ T_+]{0,2}#)+Z?")
 _SPACE = re.compile(r"\s+")
 _KIND = re.compile(r"\b(?:[A-Z]\w{0,60})?(?:Error|Exception|Failure)\b|\bpanicked\b")
@@ -52,7 +53,7 @@ def normalised(text: str) -> str:
     text = _UUID.sub("<id>", text)
     text = _HEX.sub("<id>", text)
     text = _ABSOLUTE.sub(lambda found: base_name(found[0]), text)
-    text = _DURATION.sub("#", text)
+    text = _DURATION.sub("#", _MOMENT.sub("#", text))
     text = _NUMBER.sub("#", text)
     text = _ROW_OF_NUMBERS.sub("#", text)
     return _SPACE.sub(" ", text).strip()[:MOST_OF_A_MESSAGE]
