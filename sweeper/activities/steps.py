@@ -15,11 +15,12 @@ FILES = ".job"
 REPORT = "report.xml"
 _ENTER = f"""\
 job="$HOME/{FILES}/$1"
-mkdir -p "$job" "$HOME/temp" || exit 1
+mkdir -p "$HOME/{FILES}" "$HOME/temp" && rm -rf "$job" && mkdir "$job" || exit 1
 export GITHUB_WORKSPACE="$PWD" RUNNER_TEMP="$HOME/temp"
 export GITHUB_ENV="$job/env" GITHUB_PATH="$job/path" GITHUB_OUTPUT="$job/output" GITHUB_STEP_SUMMARY="$job/summary"
 for file in env path output summary; do : >"$job/$file"; done
 eval "$4"
+shell="$(command -v "$6" || echo "$6")"
 PATH="$5$PATH"
 options="${{PYTEST_ADDOPTS:+$PYTEST_ADDOPTS }}"
 case "$3" in
@@ -27,10 +28,14 @@ report) export PYTEST_ADDOPTS="$options--junitxml='$job/{REPORT}' -o junit_famil
 collect) export PYTEST_ADDOPTS="$options--collect-only -q" ;;
 esac
 cd -- "$2" || exit 1
-shift 5
-exec "$@"
+shift 6
+exec "$shell" "$@"
 """
-"""Paths are known only inside, so the files are made and named there; then the step itself takes over the process."""
+"""Paths are known only inside, so the files are made and named there; then the step itself takes over the process.
+
+What an earlier step put there is removed first: a report that lies ready would be taken for the check's own. The
+shell is found before paths of earlier steps count, so that none of them can stand in for it.
+"""
 
 PLAIN, WITH_REPORT, COLLECT_ONLY = "plain", "report", "collect"
 

@@ -1,0 +1,24 @@
+"""One malicious repository."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sweeper.model import VerdictKind
+
+
+@dataclass(frozen=True)
+class Malicious:
+    """`script` is what the check runs (`check.sh`); `before` what a step ahead of it runs (`build.sh`).
+
+    `links`: symlinks, path to target. `answer`: the verdicts that are right. `shown_red` False: it is green in any case, so no red run comes first.
+    """
+
+    name: str
+    does: str
+    script: str = "exit 0"
+    before: str = ""
+    command: str = "sh check.sh"
+    files: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
+    answer: tuple[VerdictKind, ...] = (VerdictKind.FIXED,)
+    shown_red: bool = False
