@@ -20,13 +20,17 @@ _NO_VERSION = re.compile(r"master|v1|[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """An action in terms of a plan. `problem` set: no proof possible after it. `why`: half a sentence for people."""
+    """An action in terms of a plan. `problem` set: no proof possible after it. `why`: half a sentence for people.
+
+    `is_check`: its command is all it does, and fails where something is wrong; others prepare.
+    """
 
     why: str
     tools: tuple[Tool, ...] = ()
     command: str | None = None
     problem: str | None = None
     directory: str | None = None
+    is_check: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,8 @@ def _run(action: _Run, inputs: Mapping[str, str], scope: Scope) -> Meaning:
     version = settle(inputs.get("version", ""), scope).strip()
     directory = fill(inputs.get("working-directory", ""), scope).strip() or None
     tools = (Tool(name=action.tool, version=version[:200]),)
-    return Meaning("is what the action runs", tools, " ".join(filter(None, words)), directory=directory)
+    command = " ".join(filter(None, words))
+    return Meaning("is what the action runs", tools, command, directory=directory, is_check=True)
 
 
 def _unknown(name: str, uses: str) -> str:

@@ -24,7 +24,7 @@ class Row:
     values: Mapping[str, Value]
     index: int = 0
     total: int = 1
-    strategy: Mapping[str, Value] | None = None
+    strategy: Mapping[str, Value | Mark] | None = None
 
 
 def run_scope(facts: RunFacts) -> Scope:
@@ -121,7 +121,7 @@ def _event(facts: RunFacts) -> Context:
     repository = Context({"full_name": facts.run.repository, "fork": Mark.NEVER}, rest=Mark.NEVER)
     known: dict[str, Value | Context | Mark] = {"repository": repository}
     if facts.event not in _PULL_EVENTS:
-        known["pull_request"] = None
+        known |= {"pull_request": None, "after": facts.head_sha if facts.event == "push" else Mark.NEVER}
     elif facts.pull is not None:
         head = Context(
             {

@@ -10,7 +10,7 @@ from math import prod
 
 from sweeper.errors import Unverifiable
 from sweeper.policy.planning.contexts import Row
-from sweeper.policy.planning.evaluation import CLOSE, OPEN, Scope, evaluate, settle
+from sweeper.policy.planning.evaluation import CLOSE, OPEN, Mark, Scope, evaluate, settle
 from sweeper.policy.planning.values import Value, are_equal, as_value, text
 
 MOST_ROWS = 256
@@ -20,17 +20,28 @@ _Values = dict[str, Value]
 
 def rows(strategy: object, scope: Scope) -> tuple[Row, ...]:
     """One row per job; a single empty one without a matrix. Raises Unverifiable for a matrix that is not known."""
-    settings = resolve(as_value(strategy), scope)
+    settings = as_value(strategy)
+    settings = resolve(settings, scope) if isinstance(settings, str) else settings
     if not isinstance(settings, dict) or settings.get("matrix") is None:
         return (Row({}),)
-    matrix = settings["matrix"]
+    matrix = resolve(settings["matrix"], scope)
     if not isinstance(matrix, dict):
         raise Unverifiable("the matrix is no mapping")
     found = _combined(matrix)
     if len(found) > MOST_ROWS:
         raise Unverifiable(f"the matrix has more than {MOST_ROWS} rows")
-    told: _Values = {key: settings[key] for key in ("fail-fast", "max-parallel") if key in settings}
+    told: dict[str, Value | Mark] = {
+        key: _told(settings[key], scope) for key in ("fail-fast", "max-parallel") if key in settings
+    }
     return tuple(Row(values, index, len(found), told) for index, values in enumerate(found))
+
+
+def _told(value: Value, scope: Scope) -> Value | Mark:
+    """A setting of the strategy: no row depends on it."""
+    try:
+        return resolve(value, scope)
+    except Unverifiable:
+        return Mark.NEVER
 
 
 def resolve(value: Value, scope: Scope) -> Value:

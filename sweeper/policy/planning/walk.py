@@ -55,8 +55,8 @@ class Walk:
         with self._at(names[failing]):
             failed = self._failed(self._job.steps[failing], names[failing])
         rest = zip(self._job.steps[failing + 1 :], names[failing + 1 :], strict=True)
-        after = [self._later(step, name) for step, name in rest]
-        return self._made(failed, [step for step in after if step is not None])
+        after = [found for step, name in rest if (found := self._later(step, name)) is not None]
+        return self._made(failed, after)
 
     def _failing(self, names: list[str], records: tuple[StepFacts | None, ...]) -> int:
         scripts = [n for n, step in enumerate(self._job.steps) if step.run is not None]
@@ -130,7 +130,7 @@ class Walk:
             script = self._script(step, step.run, name)
         else:
             found = actions.meaning(step.uses or "", step.inputs, self._scope_of_step())
-            if found.command is None:
+            if found.command is None or not found.is_check:
                 raise Unverifiable(found.problem or f"is the action {(step.uses or '')[:100]!r}, which runs no check")
             self._tools += [tool for tool in found.tools if tool not in self._tools]
             script = self._action(step, found, name)
@@ -141,16 +141,24 @@ class Walk:
     def _later(self, step: WorkflowStep, name: str) -> PlanStep | None:
         """A step after the one that failed, if it is a test and can be run as it stands; None otherwise."""
         try:
-            if not self._holds(step):
-                return None
-            if step.run is None:
-                found = actions.meaning(step.uses or "", step.inputs, self._scope_of_step())
-                return self._action(step, found, name) if found.command and not found.directory else None
-            words = f"{name}\n{step.run}".lower()
-            is_check = _CHECKING.search(words) and not _ACTING.search(words)
-            return self._script(step, step.run, name) if is_check else None
-        except Unverifiable:
+            made = self._test(step, name) if self._holds(step) else None
+        except Unverifiable as problem:
+            self._note(name, f"comes after the check and is left out: {problem}")
             return None
+        if made is None:
+            self._note(name, "comes after the check and is left out: it is no test of a job that passes")
+        else:
+            self._note(name, "is a test after the one that failed: it must not become redder")
+        return made
+
+    def _test(self, step: WorkflowStep, name: str) -> PlanStep | None:
+        """The step, if its words say that it checks something and does nothing else."""
+        if step.run is None:
+            found = actions.meaning(step.uses or "", step.inputs, self._scope_of_step())
+            return self._action(step, found, name) if found.is_check else None
+        words = f"{name}\n{step.run}".lower()
+        is_check = _CHECKING.search(words) and not _ACTING.search(words)
+        return self._script(step, step.run, name) if is_check else None
 
     def _action(self, step: WorkflowStep, found: actions.Meaning, name: str) -> PlanStep:
         """The command an action stands for; it has no shell or directory by default."""
@@ -160,8 +168,6 @@ class Walk:
         return self._script(as_script, found.command or "", name)
 
     def _made(self, failed: PlanStep, after: list[PlanStep]) -> Check:
-        for step in after:
-            self._note(step.name, "is a test after the one that failed: it must not become redder")
         shared = failed.model_dump(exclude={"name", "id", "may_fail"})
         return Check(
             **shared,

@@ -102,3 +102,9 @@ def test_the_place_among_the_rows_is_known() -> None:
         before="strategy: {fail-fast: false, matrix: {a: [1, 2, 3]}}",
     )
     assert check_of(file, _job("test (3)")).command == "shard 2/3 false"
+
+
+def test_settings_that_are_not_known_do_not_hide_the_rows() -> None:
+    setting = "fail-fast: \"${{ !contains(github.event.pull_request.labels.*.name, 'all') }}\""
+    file = steps_file(STEPS, before=f"strategy: {{{setting}, matrix: {{a: [1]}}}}")
+    assert check_of(file, _job("test (1)")).command == "test 1"

@@ -34,12 +34,15 @@ def test_steps_before_run_first_and_tests_after_must_stay_green() -> None:
 
 
 def test_each_step_has_its_sentence() -> None:
-    plan = plan_of(steps_file("- uses: actions/checkout@v4\n- run: make\n- run: pytest\n- run: mypy"))
+    steps = "- uses: actions/checkout@v4\n- run: make\n- run: pytest\n- run: mypy\n- run: make\n- uses: a/b@v1"
+    plan = plan_of(steps_file(steps))
     assert plan.reasons == (
         "Step 'Run actions/checkout@v4' is left out: the tree is there already.",
         "Step 'Run make' runs before the check.",
         "Step 'Run pytest' failed: it is the check.",
         "Step 'Run mypy' is a test after the one that failed: it must not become redder.",
+        "Step 'Run make' comes after the check and is left out: it is no test of a job that passes.",
+        "Step 'Run a/b@v1' comes after the check and is left out: it is no test of a job that passes.",
     )
 
 
