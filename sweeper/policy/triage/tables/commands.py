@@ -1,10 +1,10 @@
 """What a failing script runs, most serious first: a script that formats, lints and tests is first of all a test."""
 
 from sweeper.model import FailureClass
-from sweeper.policy.triage.tables.words import run_by
+from sweeper.policy.triage.tables.words import installed_by, run_by
 
 TEST, TYPE, LINT = FailureClass.TEST, FailureClass.TYPE, FailureClass.LINT
-FORMAT, BUILD, DEPENDENCY = FailureClass.FORMAT, FailureClass.BUILD, FailureClass.DEPENDENCY
+FORMAT, BUILD = FailureClass.FORMAT, FailureClass.BUILD
 
 NODE = r"(?:npm|yarn|pnpm|bun)(?: run(?:-script)?)?(?: -{1,2}[\w=./-]+){0,4} "
 MAVEN = r"(?:\./)?mvnw?(?:\.cmd)?"
@@ -34,7 +34,7 @@ COMMANDS = (
     run_by("npm scripts", TYPE, rf"{NODE}(?:type-?check|check-types|types|tsc)"),
     run_by("make", TYPE, rf"g?make{REST} (?:mypy|types|typecheck|type-check)"),
     run_by("docker build", BUILD, r"docker (?:buildx )?(?:build|bake)|docker[ -]compose (?:build|up)"),
-    run_by("go build", BUILD, r"go (?:build|install|generate)"),
+    run_by("go build", BUILD, r"go (?:build|generate)"),
     run_by("cargo build", BUILD, r"cargo (?:\+\S+ )?(?:build|check|doc|run)"),
     run_by("maven", BUILD, rf"{MAVEN}{REST} (?:compile|package|install|deploy|test-compile)"),
     run_by("gradle", BUILD, rf"{GRADLE}{REST} (?::?[\w:]{{0,80}}:)?(?:assemble|compile\w*|jar|classes|publish\w*)"),
@@ -73,16 +73,15 @@ COMMANDS = (
     run_by("make", FORMAT, rf"g?make{REST} (?:format|fmt|format-check|check-format)"),
     run_by("maven", BUILD, MAVEN),
     run_by("gradle", BUILD, GRADLE),
-    run_by(
+    installed_by(
         "pip",
-        DEPENDENCY,
         r"(?:python[\d.]* -m )?pip[\d.]* install|uv (?:sync|pip install|lock)|poetry (?:install|"
         r"lock)|pipenv install|conda (?:install|env)",
     ),
-    run_by("npm", DEPENDENCY, r"npm (?:ci|i|install)|yarn(?: install)?|pnpm (?:i|install)|bun install"),
-    run_by("go modules", DEPENDENCY, r"go (?:mod|get|work)"),
-    run_by("cargo", DEPENDENCY, r"cargo (?:fetch|update|install)"),
-    run_by("bundler", DEPENDENCY, r"bundle install|composer install|gem install"),
-    run_by("apt", DEPENDENCY, r"(?:apt|apt-get|dnf|apk|brew|choco) (?:-\S+ )?(?:install|add|update)"),
+    installed_by("npm", r"npm (?:ci|i|install)|yarn(?: install)?|pnpm (?:i|install)|bun install"),
+    installed_by("go modules", r"go (?:mod|get|work|install)"),
+    installed_by("cargo", r"cargo (?:fetch|update|install)"),
+    installed_by("bundler", r"bundle install|composer install|gem install"),
+    installed_by("apt", r"(?:apt|apt-get|dnf|apk|brew|choco) (?:-\S+ )?(?:install|add|update)"),
     run_by("make", BUILD, r"g?make"),
 )

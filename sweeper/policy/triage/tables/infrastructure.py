@@ -44,7 +44,8 @@ ROWS = (
         r"(?P<message>has exceeded the maximum execution time)", "the time limit of the job was reached"
     ),
     TIME_LIMIT.last_word(
-        r"(?P<message>The action '.{1,200}' has timed out after \d+ minutes)", "the time limit of a step was reached"
+        r"(?P<message>The action '.{1,200}' has timed out after \d{1,6} minutes)",
+        "the time limit of a step was reached",
     ),
     CANCELED.last_word(
         r"^(?:Error: )?(?P<message>The operation was canceled\.)", "it was cancelled, and nothing says why"

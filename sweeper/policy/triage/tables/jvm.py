@@ -31,7 +31,7 @@ ROWS = (
         r"^(?:\[ERROR\] )?Tests run: \d+, (?:Failures: [1-9]\d*, Errors: \d+|Failures: 0, Errors: [1-9]\d*)",
         "the summary counts failures",
     ),
-    MAVEN_LINT.last_word(rf"{GOAL}(?:checkstyle|pmd|spotbugs|ktlint|detekt)-maven-plugin:.*)", "a rule is broken"),
+    MAVEN_LINT.last_word(rf"{GOAL}(?:checkstyle|pmd|spotbugs|ktlint|detekt)(?:-maven)?-plugin:.*)", "a rule is broken"),
     MAVEN_LINT.error(
         r"^\[(?:ERROR|WARN|WARNING)\] (?P<file>\S+\.(?:java|kt|xml)):\[?(?P<line>\d+)(?:[:,]\d+\]?)?:? "
         r"(?P<message>.{1,400}) \[(?P<code>[A-Z]\w+)\]$",
@@ -65,12 +65,12 @@ ROWS = (
     GRADLE_TEST.last_word(r"^(?P<test>[A-Za-z][\w.$]* > .{1,300}?) FAILED$", "a test failed"),
     GRADLE_TEST.error(r"^(?:> )?(?P<message>There were failing tests)\.", "gradle says that tests failed"),
     GRADLE_TEST.error(r"^[1-9]\d* tests? completed, [1-9]\d* failed", "the summary counts failures"),
-    GRADLE_TEST.hint(r"^(?P<message>Execution failed for task '\S*:(?:\w*[tT]est\w*)')", "a task of tests failed"),
-    MAVEN_LINT.hint(
+    GRADLE_TEST.error(r"^(?P<message>Execution failed for task '\S*:(?:\w*[tT]est\w*)')", "a task of tests failed"),
+    MAVEN_LINT.error(
         r"^(?P<message>Execution failed for task '\S*:(?:checkstyle|pmd|spotbugs|ktlint|detekt|lint)\w{0,60}')",
         "a task of checks failed",
     ),
-    MAVEN_FORMAT.hint(r"^(?P<message>Execution failed for task '\S*:spotless\w*')", "a task of formatting failed"),
+    MAVEN_FORMAT.error(r"^(?P<message>Execution failed for task '\S*:spotless\w*')", "a task of formatting failed"),
     GRADLE.error(r"^(?P<message>Execution failed for task '\S+')", "a task of gradle failed"),
     GRADLE_SETTINGS.error(
         r"^(?P<message>A problem occurred (?:evaluating|configuring) .*)", "the build script is wrong"

@@ -77,7 +77,7 @@ ROWS = (
     ),
     COMMITS.error(r"^(?:Error: )?(?P<message>You have commit messages with errors)", "a commit message breaks a rule"),
     APPROVAL.last_word(
-        r"(?P<message>(?:[Rr]equires?|needs?|[Mm]issing|waiting for) (?:at least )?(?:\d+ |an? )?"
+        r"(?P<message>(?:[Rr]equires?|needs?|[Mm]issing|waiting for) (?:at least )?(?:\d{1,3} |an? )?"
         r"(?:more )?(?:approving reviews?|approvals?)\b(?: from .{1,80})?)",
         "an approval is missing",
     ),
@@ -87,7 +87,7 @@ ROWS = (
     ),
     SECRET.last_word(
         r"^(?:Error: )?(?P<message>Input required and not supplied: \S{0,30}(?:token|key|secret|"
-        r"password|pat|credentials?|user(?:name)?|url)\w*)",
+        r"password|credentials?|username)\w*)",
         ABSENT,
     ),
     SECRET.last_word(

@@ -36,10 +36,7 @@ ROWS = (
     TOX.error(r"^ERROR: +(?P<message>[\w.-]+: commands failed)", "an environment of tox failed"),
     TOX.error(r"^ERROR: (?P<message>InvocationError for command .*)", "a command of tox failed"),
     RUN_TEST.last_word(r"^(?:\w+Error: )?(?P<test>test_\w+|\w+/test_\w+)(?: \d+/\d+)? failed!", "a test file failed"),
-    RUFF.error(
-        rf"^{PY}:(?P<line>\d+):\d+: (?P<code>[A-Z]{{1,4}}\d{{2,4}}) (?:\[\*\] )?(?P<message>[^'\s]*`.*)", BROKEN
-    ),
-    RUFF.error(rf"^{PY}:(?P<line>\d+):\d+: (?P<code>[A-Z]{{1,4}}\d{{2,4}}) \[\*\] (?P<message>.*)", BROKEN),
+    RUFF.error(rf"^{PY}:(?P<line>\d+):\d+: (?P<code>[A-Z]{{1,4}}\d{{2,4}}) (?P<message>(?:\[\*\] )?[A-Z`].*)", BROKEN),
     RUFF.error(rf"^{PY}:(?P<line>\d+):\d+: (?P<code>invalid-syntax): (?P<message>.*)", "a file does not parse"),
     RUFF.error(r"^(?P<code>[A-Z]{1,4}\d{2,4}|invalid-syntax):? (?:\[(?:\*|-)\] )?(?P<message>[A-Z`'].*)", BROKEN),
     RUFF.error(r"^ {2,6}\d+:\d+ +(?P<code>[A-Z]{1,4}\d{2,4}) (?:\[\*\] )?(?P<message>\S.*)", BROKEN),

@@ -78,7 +78,7 @@ ROWS = (
         UNREADABLE,
     ),
     YAML.error(
-        r"(?P<message>YAMLException: .{1,200}|YAMLSyntaxError|yaml: (?:line \d+|unmarshal errors|"
+        r"(?P<message>YAMLException: .{1,200}|YAMLSyntaxError|yaml: (?:line \d{1,6}|unmarshal errors|"
         r"mapping values).{0,200})",
         UNREADABLE,
     ),

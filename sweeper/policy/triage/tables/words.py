@@ -35,6 +35,23 @@ class Words:
         return Pattern(self.tool, self.failure_class, re.compile(line), reason, strength, self.action)
 
 
+INSTALLING = (
+    r"[ \t]*(?:sudo )?(?:python[\d.]* -m )?"
+    r"(?:pip[\d.]*|pipx|uv(?: pip| tool)?|poetry|pipenv|conda|mamba|npm|pnpm|yarn|bun|"
+    r"apt|apt-get|brew|choco|dnf|apk|go|cargo|gem) (?:-\S{1,80} )?(?:install|i|add|get)(?![\w-])"
+)
+"""What installs a tool does not run it."""
+
+
 def run_by(tool: str, failure_class: FailureClass, command: str) -> Command:
-    """A command somewhere in a script, after whatever starts it."""
-    return Command(tool, failure_class, re.compile(rf"(?m)(?:^|[\s;&|(/'\"=])(?:{command})(?![\w./-])"))
+    """A command somewhere in a script, after whatever starts it, but not as what is to be installed."""
+    return Command(tool, failure_class, re.compile(rf"(?<![^\n;&|])(?!{INSTALLING}){_started(command)}"))
+
+
+def installed_by(tool: str, command: str) -> Command:
+    """A command that gets packages."""
+    return Command(tool, FailureClass.DEPENDENCY, re.compile(rf"(?<![^\n;&|]){_started(command)}"))
+
+
+def _started(command: str) -> str:
+    return rf"(?:[^\n;&|]{{0,300}}?[\s(/'\"=])?(?:{command})(?![\w./-])"
