@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sweeper.activities import requests
-from sweeper.activities.alike import same_failure
 from sweeper.activities.job_runs import JobRun, JobRunner, Tree
 from sweeper.model import Check, CheckResult, Part, Reproduction, TestedTree
 from sweeper.policy.proof.judging import MOST_UNCHECKED
+from sweeper.policy.triage import same_failure
 from sweeper.ports import Ports, Workspaces
 
 ATTRIBUTES_BYTES = 256 << 10

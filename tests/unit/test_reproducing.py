@@ -236,3 +236,30 @@ async def test_a_check_that_installs_by_itself_is_run_once_to_fetch() -> None:
     assert shown.is_red
     assert bench.downloads.opened == ["fetching", "cached", "cached"]
     assert sum("&& pytest" in run.argv[-1] for run in bench.sandbox.runs) == 3
+
+
+ELSEWHERE = diagnosis(tests=("tests/test_app.py::test_answer",), error_lines=("E   assert 41 == 42",))
+SAME = b"FAILED tests/test_app.py::test_answer - assert 41 == 42\n=== 1 failed in 0.1s ===\n"
+OTHER = b"FAILED tests/test_web.py::test_login - ConnectionError\n=== 1 failed in 0.1s ===\n"
+
+
+async def test_red_with_the_failure_of_ci_is_reproduced() -> None:
+    bench = Bench({"app.py": "41"})
+    bench.sandbox.on("pytest", Reply(1, SAME))
+    shown = await bench.reproduce(diagnosis=ELSEWHERE)
+    assert (shown.problem, shown.is_red, shown.unchecked) == (None, True, ())
+
+
+async def test_red_for_another_reason_than_in_ci_is_no_reproduction() -> None:
+    bench = Bench({"app.py": "41"})
+    bench.sandbox.on("pytest", Reply(1, OTHER))
+    shown = await bench.reproduce(diagnosis=ELSEWHERE)
+    assert shown.problem == "fails here for another reason than in CI: === 1 failed in 0.1s ==="
+
+
+async def test_red_that_cannot_be_compared_is_accepted_and_said() -> None:
+    bench = Bench({"app.py": "41"})
+    bench.sandbox.on("pytest", Reply(1, b"it did not work\n"))
+    shown = await bench.reproduce(diagnosis=ELSEWHERE)
+    assert (shown.problem, shown.is_red) == (None, True)
+    assert len(shown.unchecked) == 1

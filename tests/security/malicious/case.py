@@ -10,7 +10,8 @@ from sweeper.model import VerdictKind
 class Malicious:
     """`script` is what the check runs (`check.sh`); `before` what a step ahead of it runs (`build.sh`).
 
-    `links`: symlinks, path to target. `answer`: the verdicts that are right. `shown_red` False: it is green in any case, so no red run comes first.
+    `links`: symlinks, path to target. `answer`: the verdicts that are right. `shown_red`: its failure is shown first,
+    because what the verifier compares with matters; else no red run comes first.
     """
 
     name: str
