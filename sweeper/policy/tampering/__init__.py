@@ -15,7 +15,8 @@ files put back, and a human reads the rest. What no honest fix has is rejected; 
 | test_deleted, test_emptied, tests_unreadable, fewer_cases | a test is gone, empty, not collected, or runs on less |
 | fewer_asserts, assert_weakened, assert_swallowed | a test asks for less, or its failure is caught |
 | expected_changed, snapshot_changed, test_data_changed | a test expects something else: right or wrong, a human says |
-| test_changed, test_renamed, test_decorated, mock_added | a test changed in a way that asks for no less |
+| test_changed, test_renamed, test_decorated | a test changed in a way that asks for no less |
+| mock_added, import_changed | a test replaces part of what it tests, or takes it from elsewhere |
 | threshold_lowered, strictness_off, checks_narrowed | a number, switch or list of a checker asks for less |
 | lint_ignore, suppression_changed, type_widened | a checker is told to look away; or from something else than before |
 | exit_code_hidden, tests_deselected, command_replaced | a command's failure is lost, or it checks less or nothing |
@@ -24,7 +25,8 @@ files put back, and a human reads the rest. What no honest fix has is rejected; 
 | conftest_hook, conftest_changed, fixture_for_all | what every test is given, or who collects and judges them |
 | product_patched, machinery_patched | tests run against replaced parts, or are judged by replaced ones |
 | equals_everything, hardcoded_result, special_case, not_python | results by rote, objects that equal everything |
-| detects_tests, detects_ci, retries_added | code that behaves otherwise when judged, failures tried again |
+| detects_tests, detects_ci, looks_at_caller | code that behaves otherwise, or can, when it is judged |
+| retries_added | what fails is tried again until it passes |
 | cannot_be_judged | code so deep that it cannot be read within bounds |
 """
 

@@ -95,7 +95,7 @@ def _blocks(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
     if isinstance(statement, ast.With | ast.AsyncWith):
         yield statement.body, any("suppress(" in ast.unparse(item.context_expr) for item in statement.items)
     elif isinstance(statement, ast.Try | ast.TryStar):
-        yield statement.body, any(_swallows(handler) for handler in statement.handlers)
+        yield statement.body, any(swallows(handler, "AssertionError", "Exception") for handler in statement.handlers)
         yield from ((block, False) for block in (statement.orelse, statement.finalbody))
         yield from ((handler.body, True) for handler in statement.handlers)
     elif isinstance(statement, ast.If):
@@ -111,10 +111,10 @@ def _blocks(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
         yield from ((case.body, True) for case in statement.cases)
 
 
-def _swallows(handler: ast.ExceptHandler) -> bool:
+def swallows(handler: ast.ExceptHandler, *names: str) -> bool:
+    """Whether a failed assert ends here unheard: caught by one of these names, or by none, and not raised."""
     caught = "BaseException" if handler.type is None else ast.unparse(handler.type)
-    is_wide = any(name in caught for name in ("AssertionError", "Exception"))
-    return is_wide and not any(isinstance(node, ast.Raise) for node in ast.walk(handler))
+    return any(name in caught for name in names) and not any(isinstance(node, ast.Raise) for node in ast.walk(handler))
 
 
 def _is_empty(node: ast.expr) -> bool:

@@ -29,6 +29,9 @@ CALLERS = {
     "docker": "dockerfile *.dockerfile",
 }
 _WORDS = re.compile(r"[\w./+@-]+")
+_PARTS = re.compile(r"\w+")
+_NO_FIXTURE = re.compile(r"fixture '[^']{1,100}' not found")
+_ABOUT_TESTS = (FailureClass.TEST, FailureClass.FLAKY, FailureClass.UNKNOWN)
 _ABOUT_SETTINGS = (FailureClass.CONFIGURATION, FailureClass.DEPENDENCY)
 
 
@@ -64,16 +67,30 @@ class Exam(Strict):
         return False
 
     def failing(self, path: str) -> bool:
-        """Whether the diagnosis names this file or a test in it."""
+        """Whether the diagnosis names this file, or a test in it by whatever id its runner gives."""
         named = (*self.diagnosis.files, *(test.partition("::")[0] for test in self.diagnosis.tests))
-        return any(path == name or path.endswith("/" + name) or name.endswith("/" + path) for name in named)
+        if any(path == name or path.endswith("/" + name) or name.endswith("/" + path) for name in named):
+            return True
+        stem = base(path).removesuffix(".snap").partition(".")[0]
+        return stem in {word.casefold() for test in self.diagnosis.tests for word in _PARTS.findall(test)}
+
+    @property
+    def names_tests(self) -> bool:
+        """Whether it is known which tests fail."""
+        return bool(self.diagnosis.tests) or any(is_test(path) for path in self.diagnosis.files)
+
+    def blames_conftest(self, path: str) -> bool:
+        """Whether what failed is the conftest itself, or a fixture that should come from it."""
+        lines = [line[:500] for line in self.diagnosis.error_lines]
+        return self.failing(path) or any("conftest" in line or _NO_FIXTURE.search(line) for line in lines)
 
 
 def exam_files(paths: Sequence[str], exam: Exam) -> tuple[str, ...]:
     """Files of the tested tree that are put back for the deciding run, sorted.
 
     Configuration of checkers, conftest files and what Python imports by itself, whatever the plan's commands call, and
-    the failing tests' own files with their snapshots. A manifest is among them because it often holds configuration.
+    the failing tests' own files with their snapshots (all tests where it is not known which fail). A manifest is among
+    them because it often holds configuration.
     """
     return tuple(sorted({path for path in paths if _belongs(path, exam)}))
 
@@ -83,17 +100,22 @@ def _belongs(path: str, exam: Exam) -> bool:
         return True
     if base(path) in MIXED:
         return True
-    return exam.failing(path) and (is_test(path) or is_snapshot(path))
+    if not (is_test(path) or is_snapshot(path)):
+        return False
+    return exam.failing(path) or (exam.diagnosis.failure_class in _ABOUT_TESTS and not exam.names_tests)
 
 
 def must_hold(path: str, exam: Exam) -> bool:
     """Whether green only with the patch's own version of an exam file is no proof at all.
 
     False: an honest fix may need it (the failing test's own file, a manifest, and configuration where that is what
-    failed), so a human is shown that the proof rests on it. What Python imports by itself is never given way.
+    failed; a conftest that is itself to blame), so a human is shown that the proof rests on it. Never so for what
+    Python imports by itself.
     """
-    if is_conftest(path) and base(path) != "conftest.py":
+    if base(path) == "conftest.py":
+        return not exam.blames_conftest(path)
+    if is_conftest(path):
         return True
-    if is_conftest(path) or is_checker_config(path) or exam.calls(path):
-        return not (is_manifest(path) or (exam.is_about_settings and (exam.failing(path) or is_checker_config(path))))
+    if is_checker_config(path) or exam.calls(path):
+        return not (is_manifest(path) or exam.is_about_settings)
     return False

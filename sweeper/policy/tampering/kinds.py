@@ -24,7 +24,7 @@ from sweeper.policy.tampering.seen import LONGEST_LINE, Seen, reject, show
 _GITLINK, _SYMLINK, _REGULAR = "160000", "120000", ("100644", "100755")
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 _INVISIBLE = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad\U000e0000-\U000e007f]")
-_NOT_ASCII_WORD = re.compile(r"[^\W\d_]*[^\x00-\x7f][\w]*")
+_WORD = re.compile(r"\w+")
 _ATTRIBUTES = re.compile(
     r"linguist-(generated|vendored)|-diff\b|\bdiff=|-text\b|\bbinary\b|\bfilter=|export-ignore|merge="
 )
@@ -53,10 +53,10 @@ def by_path(files: Sequence[Seen], exam: Exam) -> Iterator[Finding]:
         for path in {seen.path, seen.old_path}:
             if is_protected(path, exam.protected):
                 yield reject("protected_path", path, "a fix must not edit its own exam")
-        yield from _by_name(seen, names)
+        yield from _by_name(seen, names, exam)
 
 
-def _by_name(seen: Seen, names: set[str]) -> Iterator[Finding]:
+def _by_name(seen: Seen, names: set[str], exam: Exam) -> Iterator[Finding]:
     path, name = seen.path, base(seen.path)
     folders = path.casefold().split("/")
     if name in (".gitmodules", ".lfsconfig") or ".git" in folders or {".githooks", ".husky"} & set(folders):
@@ -72,7 +72,8 @@ def _by_name(seen: Seen, names: set[str]) -> Iterator[Finding]:
     if name in LOCKS and not names.intersection(LOCKS[name]):
         yield show("lock_without_manifest", path, "locked versions changed and what was asked for did not")
     if seen.is_new and is_checker_config(path):
-        yield reject("checker_config_added", path, "a new configuration takes the place of the one in use")
+        found = show if exam.is_about_settings else reject
+        yield found("checker_config_added", path, "a new configuration takes the place of the one in use")
 
 
 def _shadows(folders: list[str]) -> bool:
@@ -144,7 +145,7 @@ def by_content(files: Sequence[Seen]) -> Iterator[Finding]:
 def _by_lines(seen: Seen) -> Iterator[Finding]:
     is_attributes, name = base(seen.path) == ".gitattributes", base(seen.path)
     is_environment = name.startswith((".env", ".envrc", ".npmrc", ".yarnrc")) or seen.language == "shell"
-    known = set(_NOT_ASCII_WORD.findall(seen.old)) if seen.language in _CODE else set()
+    known = _foreign(seen.old) if seen.language in _CODE else set()
     for number, line in seen.added:
         place = seen.at(number)
         if redact_text(line) != line:
@@ -153,9 +154,7 @@ def _by_lines(seen: Seen) -> Iterator[Finding]:
             yield reject("hidden_text", place, "characters that make text read otherwise than it runs")
         elif _INVISIBLE.search(line) and seen.language in _CODE:
             yield reject("hidden_text", place, "characters that cannot be seen")
-        if seen.language in _CODE and any(
-            _is_mixed(word) for word in _NOT_ASCII_WORD.findall(line) if word not in known
-        ):
+        if seen.language in _CODE and any(_is_mixed(word) for word in _foreign(line) - known):
             yield reject("hidden_text", place, "a word of letters that only look like others")
         if is_attributes and _ATTRIBUTES.search(line):
             yield reject("git_settings", place, "it hides changes from reviewers or changes what git writes")
@@ -163,6 +162,10 @@ def _by_lines(seen: Seen) -> Iterator[Finding]:
             yield reject("search_path", place, "it decides which program or module is found")
         if len(line) >= LONGEST_LINE and name not in LOCKS and not name.endswith((".svg", ".ipynb")):
             yield reject("long_line", place, "a line nobody can review")
+
+
+def _foreign(text: str) -> set[str]:
+    return set() if text.isascii() else {word for word in _WORD.findall(text) if not word.isascii()}
 
 
 def _is_mixed(word: str) -> bool:

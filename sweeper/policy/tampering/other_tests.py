@@ -43,7 +43,9 @@ LANGUAGES = {
         re.compile(r"^\s*(#\[(?:\w+::)?test\b)"),
         re.compile(r"\b(debug_)?assert(_eq|_ne|_matches)?!|\bpanic!"),
         re.compile(r"\bassert_(eq|ne|matches)!"),
-        re.compile(r"\bassert!\(\s*true|\|\|\s*true|\bassert!\(.*(is_ok|is_some|contains)\(|catch_unwind"),
+        re.compile(
+            r"\bassert!\(\s*true|\|\|\s*true|\bassert!\(.*(is_ok|is_some|contains)\(|catch_unwind|#\[\s*should_panic"
+        ),
     ),
     "java": Words(
         re.compile(r"^\s*(@(?:Test|ParameterizedTest|RepeatedTest)\b)"),

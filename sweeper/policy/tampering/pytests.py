@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sweeper.model import Finding
-from sweeper.policy.tampering.asserts import LOOSE, NOTHING, STRONG, WEAK, Function, Strength, strength_of
+from sweeper.policy.tampering.asserts import LOOSE, NOTHING, STRONG, WEAK, Function, Strength, strength_of, swallows
 from sweeper.policy.tampering.places import is_collected
 from sweeper.policy.tampering.seen import Seen, reject, show
 
@@ -44,6 +44,9 @@ def python_tests(files: Sequence[Seen]) -> Iterator[Finding]:
         if old.is_case and old.is_collected:
             yield reject("test_deleted", old.seen.before(old.node.lineno), f"{old.name[:80]} is gone")
     yield from _helpers(before, after)
+    yield from _handlers(concerned)
+    for seen in concerned:
+        yield from _stand_ins(seen)
 
 
 def tests_in(seen: Seen, *, is_new: bool) -> list[Test]:
@@ -195,3 +198,45 @@ def _helpers(before: list[Test], after: list[Test]) -> Iterator[Finding]:
     guarded = [sum(t.strength.guarded for t in tests if not t.is_case) for tests in (before, after)]
     if helpers and guarded[1] > guarded[0]:
         yield reject("assert_swallowed", helpers[0].seen.path, "an assert that tests call may fail unheard")
+
+
+def _handlers(files: Sequence[Seen]) -> Iterator[Finding]:
+    """More places than before where a failed assert is caught and forgotten, in helpers and decorators as well."""
+    before = sum(len(_catching(seen.old_tree)) for seen in files)
+    after = [(seen, line) for seen in files for line in _catching(seen.new_tree)]
+    if len(after) > before:
+        seen, line = after[-1]
+        yield reject("assert_swallowed", seen.at(line), "a failed assert is caught and forgotten")
+
+
+def _catching(tree: ast.Module | None) -> list[int]:
+    handlers = [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)] if tree else []
+    return [node.lineno for node in handlers if swallows(node, "AssertionError", "BaseException")]
+
+
+def _stand_ins(seen: Seen) -> Iterator[Finding]:
+    """A name that was imported and is now defined by the tests themselves."""
+    imported = {name for name, _ in _imported(seen.old_tree)}
+    for node in seen.new_tree.body if seen.new_tree and seen.old_tree else ():
+        names = [node.name] if isinstance(node, Function | ast.ClassDef) else []
+        if isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        for name in sorted(imported.intersection(names) - _defined(seen.old_tree)):
+            yield reject("product_patched", seen.at(node.lineno), f"{name[:60]} was imported and is now the tests' own")
+    still = {name for name, _ in _imported(seen.new_tree)}
+    moved = {name for name, source in _imported(seen.new_tree) if (name, source) not in _imported(seen.old_tree)}
+    if moved & imported & still:
+        yield show("import_changed", seen.at(None), "what the tests import comes from elsewhere")
+
+
+def _imported(tree: ast.Module | None) -> set[tuple[str, str]]:
+    found = set()
+    for node in tree.body if tree else ():
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            source = (node.module or ".") if isinstance(node, ast.ImportFrom) else ""
+            found |= {(alias.asname or alias.name, source or alias.name) for alias in node.names}
+    return found
+
+
+def _defined(tree: ast.Module | None) -> set[str]:
+    return {node.name for node in (tree.body if tree else ()) if isinstance(node, Function | ast.ClassDef)}

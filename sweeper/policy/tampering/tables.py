@@ -27,8 +27,8 @@ class Rule:
     is_shown: bool = False
 
 
-def _skip(language: str, pattern: str) -> Rule:
-    return Rule("skip_added", (language,), re.compile(pattern), "a test is not run any more")
+def _skip(language: str, pattern: str, where: str = "any") -> Rule:
+    return Rule("skip_added", (language,), re.compile(pattern), "a test is not run any more", where=where)
 
 
 def _ignore(pattern: str, *languages: str, detail: str = "a checker is told to look away") -> Rule:
@@ -46,17 +46,20 @@ SKIPS = (
     _skip(
         "js",
         r"\b(describe|it|test|context|suite|specify|bench)(\.\w+)?\.(skip|only|todo|failing|fails|fixme|skipIf|runIf)\b"
-        r"|\b(xit|xdescribe|xtest|xcontext|xspecify|fit|fdescribe|ftest)\s*\(|\bthis\.skip\(|\bpending\("
-        r"|\b(skip|only|todo)\s*:\s*true",
+        r"|\b(xit|xdescribe|xtest|xcontext|xspecify|fit|fdescribe|ftest)\s*\(|\bthis\.skip\(",
     ),
-    _skip("go", r"\b[tb]\.Skip(f|Now)?\(|^//\s*\+build|^//go:build|\btesting\.Short\("),
-    _skip("rust", r"#\[\s*ignore\b|#\[\s*cfg\(\s*(any\(\s*\)|not\(\s*test\s*\)|FALSE)|#\[\s*should_panic"),
-    _skip("java", r"@(Disabled|Ignore|DisabledIf\w*|DisabledOn\w*)\b|\bassum(e|ing)\w*\(|enabled\s*=\s*false"),
-    _skip("ruby", r"^\s*(xit|xdescribe|skip|pending)\b|\b(skip|pending):"),
-    _skip("c", r"\bGTEST_SKIP\(|\bDISABLED_\w+"),
+    _skip("js", r"\b(skip|only|todo)\s*:\s*true|\bpending\(", "tests"),
+    _skip("go", r"\b[tb]\.Skip(f|Now)?\(|^//\s*\+build|^//go:build|\btesting\.Short\(", "tests"),
+    _skip("rust", r"#\[\s*ignore\b|#\[\s*cfg\(\s*(any\(\s*\)|not\(\s*test\s*\)|FALSE)"),
+    _skip("java", r"@(Disabled|Ignore|DisabledIf\w*|DisabledOn\w*)\b|\bassum(e|ing)\w*\(|enabled\s*=\s*false", "tests"),
+    _skip("ruby", r"^\s*(xit|xdescribe|skip|pending)\b|\b(skip|pending):", "tests"),
+    _skip("c", r"\bGTEST_SKIP\(|\bDISABLED_\w+", "tests"),
 )
 IGNORES = (
-    _ignore(r"#.*\bnoqa\b|#\s*(type|pyright|pyre|mypy)\s*:\s*\w|#\s*pylint\s*:\s*(disable|skip)|#\s*nosec\b", "python"),
+    _ignore(
+        r"#[^#]{0,200}\bnoqa\b|#\s*(type|pyright|pyre|mypy)\s*:\s*\w|#\s*pylint\s*:\s*(disable|skip)|#\s*nosec\b",
+        "python",
+    ),
     _ignore(r"#\s*pragma:?\s*no.?(cover|branch|mutate)|#\s*(fmt|isort|yapf)\s*:\s*(off|skip)", "python"),
     _ignore(
         r"#\s*noqa\s*(#|$)|#\s*type:\s*ignore\s*(#|$)|#\s*(ruff|flake8)\s*:\s*noqa|#\s*mypy:\s*ignore|skip-file"
@@ -71,9 +74,9 @@ IGNORES = (
     ),
     _ignore(r"/\*\s*eslint-disable\s*\*/|@ts-nocheck", "js", detail="a checker is told to look away from everything"),
     _ignore(r"//\s*nolint|#nosec|//\s*lint:ignore|//\s*exhaustive:ignore", "go"),
-    _ignore(r"#!?\[\s*(allow|expect)\s*\(|rustfmt::skip|#!?\[\s*cfg_attr\([^)]*\ballow\b", "rust"),
+    _ignore(r"#!?\[\s*(allow|expect)\s*\(|rustfmt::skip|#!?\[\s*cfg_attr\([^)]{0,120}\ballow\b", "rust"),
     _ignore(r"@Suppress(Warnings|FBWarnings)?\b|//\s*NOSONAR|CHECKSTYLE[:.]\s*OFF|//\s*NOPMD|ktlint-disable", "java"),
-    _ignore(r"\bNOLINT|#\s*pragma\s+(GCC|clang)\s+diagnostic\s+ignored|#\s*pragma\s+warning.*disable", "c"),
+    _ignore(r"\bNOLINT|#\s*pragma\s+(GCC|clang)\s+diagnostic\s+ignored|#\s*pragma\s+warning.{0,40}disable", "c"),
     _ignore(r"rubocop:\s*(disable|todo)|:nocov:", "ruby"),
     _ignore(r"shellcheck\s+disable|hadolint\s+ignore|yamllint\s+disable|kics-scan\s+ignore", "shell", "config"),
     Rule(
@@ -96,8 +99,8 @@ _HIDDEN = (
     r"|\bexit\s+(\$\(\(\s*)?0\b|\breturn\s+0\s*$|[;&]\s*(true|:)\s*[\"']?,?$|continue-on-error\s*:\s*[\"']?true"
     r"|allow_failure\s*:\s*true|--exit-zero|--passWithNoTests|--pass-with-no-tests|--suppress-no-test-exit-code"
     r"|\bignore_(outcome|errors)\s*=\s*true|success_codes|--no-fail\b|--allow-no-tests|--no-verify\b|--forceExit"
-    r"|\.IGNORE\b|^\t@?-\s*\w|\btrap\b.*\bexit\b|continue_on_collection_errors|--continue-on-collection-errors"
-    r"|\|\s*(cat|tee|tail|head|grep)\b.*$|\btimeout\s.*;|^\s*!\s+\w|\balias\s|--test-failure-ignore|testFailureIgnore"
+    r"|\.IGNORE\b|^\t@?-\s*\w|\btrap\b.{0,120}\bexit\b|continue_on_collection_errors|--continue-on-collection-errors"
+    r"|\|\s*(cat|tee|tail|head|grep)\b|\btimeout\s.{0,120};|^\s*!\s+\w|\balias\s|--test-failure-ignore|testFailureIgnore"
     r"|-Dmaven\.test\.failure\.ignore|ignoreFailures\s*=\s*true|ignore_failures"
 )
 _DESELECTED = (
@@ -105,7 +108,7 @@ _DESELECTED = (
     r"|--testPathIgnorePatterns|--testNamePattern|--onlyChanged|--changed\b|--lastCommit|\s-p\s*no:|--no-cov\b"
     r"|\s-run[\s=]|\s-short\b|--skip\b|--exclude\b|--no-run\b|--list(Tests)?\b|-DskipTests|-Dmaven\.test\.skip|-DskipITs"
     r"|\s-x\s+(test|check)\b|(pytest|ruff|mypy|eslint|jest|tsc|flake8|black|tox|nox)\s+--?(version|help|V|h)\b|--dry-run\b|--lf\b|--last-failed|--sw\b|--maxfail|-o\s+addopts"
-    r"|--extend-ignore|--per-file-ignores|--disable[=\s]|--quiet-level|--ignore-missing-imports|--no-strict|--rule\s.*off"
+    r"|--extend-ignore|--per-file-ignores|--disable[=\s]|--quiet-level|--ignore-missing-imports|--no-strict|--rule\s.{0,80}off"
 )
 _STAND_IN = (
     r"^\s*(\"(test|lint|check|build|typecheck|type-check|coverage)[\w:-]*\"\s*:\s*|entry\s*:\s*|commands?\s*[=:]\s*)"
@@ -127,12 +130,23 @@ CHECKERS = re.compile(
     r"|jest|vitest|mocha|ava|eslint|tsc|prettier|biome|playwright|cypress|go (test|vet|build)|golangci-lint|gofmt"
     r"|cargo (test|clippy|fmt|build|check|nextest)|mvn|gradlew?|ctest|rspec|rubocop|npm (test|run \w+)|yarn test|tap)\b"
 )
+_COMPILED = ("js", "go", "rust", "java", "c")
+_ENDS = (
+    r"\bprocess\.(exit|reallyExit|abort|kill)\(|\bprocess\.exitCode\s*=|\bDeno\.exit\("
+    r"|\bprocess\.on\(\s*['\"](exit|beforeExit|uncaughtException|unhandledRejection)"
+    r"|\bos\.Exit\(|\bprocess::exit\(|\bSystem\.exit\(|(?<![.\w])_?exit\(|\bhalt\(\s*0\s*\)"
+)
+_HOOKS = (
+    r"\bsys\.(settrace|setprofile|meta_path|path_hooks|excepthook)\b|\bsys\.modules\[[^\]]{1,80}\]\s*=[^=]|\bpluggy\b"
+    r"|\bgc\.get_(objects|referrers)\(|\bctypes\b"
+)
 EXITS = (
     Rule(
         "early_exit",
         ("python",),
         re.compile(
-            r"\bos\._exit\b|\bpytest\.exit\b|\bos\.(abort|kill|killpg)\(|\bpytest\.ExitCode\b|\bsession\.exitstatus\b"
+            r"\bos\._exit\b|\bpytest\.exit\b|\bos\.abort\(|\bos\.kill(pg)?\(\s*os\.get|\bpytest\.ExitCode\b"
+            r"|\bsession\.exitstatus\b"
         ),
         "the process ends before its checks have spoken",
     ),
@@ -140,8 +154,8 @@ EXITS = (
         "early_exit",
         ("python",),
         re.compile(
-            r"\bsys\.exit\(|\b(raise\s+)?SystemExit\b|\batexit\.|\bsignal\.(signal|alarm|setitimer)|\bos\.exec\w+\("
-            r"|\b(exit|quit)\(\s*0?\s*\)|\bfaulthandler\."
+            r"\bsys\.exit\(|\b(raise\s+)?SystemExit\b(?!\)\s+as\b)|\batexit\.|\bsignal\.(signal|alarm|setitimer)"
+            r"|\bos\.exec\w+\(|(?<![.\w])(exit|quit)\(\s*0?\s*\)|\bfaulthandler\."
         ),
         "a test ends or re-arms its own process",
         where="tests",
@@ -149,22 +163,15 @@ EXITS = (
     Rule(
         "exit_in_product",
         ("python",),
-        re.compile(r"\batexit\.register|\bsignal\.signal|\bos\.exec\w+\(|\bsys\.exit\(|\braise SystemExit"),
+        re.compile(
+            r"\batexit\.register|\bsignal\.signal|\bos\.(exec\w+|kill|killpg)\(|\bsys\.exit\(|\braise SystemExit"
+        ),
         "product code ends or re-arms its process",
         where="product",
         is_shown=True,
     ),
-    Rule(
-        "early_exit",
-        ("js", "go", "rust", "java", "c"),
-        re.compile(
-            r"\bprocess\.(exit|reallyExit|abort|kill)\(\s*0?\s*\)|\bprocess\.exitCode\s*=|\bDeno\.exit\("
-            r"|\bprocess\.on\(\s*['\"](exit|beforeExit|uncaughtException|unhandledRejection)"
-            r"|\bos\.Exit\(\s*0\s*\)|\bprocess::exit\(\s*0\s*\)|\bSystem\.exit\(\s*0\s*\)|\b_?exit\(\s*0\s*\)"
-            r"|\bhalt\(\s*0\s*\)"
-        ),
-        "the process ends before its checks have spoken",
-    ),
+    Rule("early_exit", _COMPILED, re.compile(_ENDS), "the process ends before its checks have spoken", where="tests"),
+    Rule("exit_in_product", _COMPILED, re.compile(_ENDS), "product code ends its process", "product", is_shown=True),
 )
 AWARE = (
     Rule(
@@ -172,19 +179,27 @@ AWARE = (
         ("python", "js", "ruby", "go", "rust", "java", "shell", "c"),
         re.compile(
             r"PYTEST_(CURRENT_TEST|VERSION|XDIST)|JEST_WORKER_ID|VITEST_(WORKER|POOL)|process\.env\.VITEST\b"
-            r"|sys\.modules.*(pytest|unittest)|(pytest|unittest)[\"']\s+in\s+sys\.modules|argv.*(pytest|jest|unittest)"
-            r"|\btesting\.Testing\(|(NODE_ENV|APP_ENV)\b.*['\"]test['\"]|inspect\.(stack|currentframe)\(|sys\._getframe\("
-            r"|\btraceback\.extract_stack|Error\(\)\.stack|import\.meta\.(vitest|jest)|typeof (jest|describe|it)\b"
-            r"|cfg!\(\s*test\s*\)|flag\.Lookup\(\s*\"test\."
+            r"|sys\.modules.{0,80}(pytest|unittest)|(pytest|unittest)[\"']\s+in\s+sys\.modules"
+            r"|argv.{0,80}(pytest|jest|unittest)|\btesting\.Testing\(|(NODE_ENV|APP_ENV)\b.{0,40}['\"]test['\"]"
+            r"|(stack|_getframe|currentframe|extract_stack)\(.{0,120}test|test.{0,120}(stack|_getframe|currentframe)\("
+            r"|import\.meta\.(vitest|jest)|typeof (jest|describe|it)\b|cfg!\(\s*test\s*\)|flag\.Lookup\(\s*\"test\."
         ),
         "product code behaves otherwise when it is tested",
         where="product",
     ),
     Rule(
+        "looks_at_caller",
+        ("python", "js"),
+        re.compile(r"\binspect\.(stack|currentframe)\(|\bsys\._getframe\(|\btraceback\.extract_stack|Error\(\)\.stack"),
+        "product code looks at who calls it",
+        where="product",
+        is_shown=True,
+    ),
+    Rule(
         "detects_ci",
         ("python", "js", "ruby", "go", "rust", "java"),
         re.compile(
-            r"(environ|getenv|env)\b.{0,20}\b(CI|GITHUB_ACTIONS|GITHUB_RUN_ID|CONTINUOUS_INTEGRATION|BUILD_NUMBER|TOX_ENV_NAME)\b"
+            r"(environ|getenv|env)\b.{0,20}\b(CI|GITHUB_ACTIONS|GITHUB_RUN_ID|CONTINUOUS_INTEGRATION|TOX_ENV_NAME)\b"
         ),
         "product code behaves otherwise in CI",
         where="product",
@@ -193,41 +208,60 @@ AWARE = (
         "machinery_patched",
         ("python",),
         re.compile(
-            r"\b_pytest\b|\bbuiltins\.\w+\s*=|\bsetattr\(\s*(builtins|unittest|pytest|sys)\b|\bTestCase\.\w+\s*=|\bsys\."
-            r"(settrace|setprofile|meta_path|path_hooks|excepthook|exit\s*=|modules\[)|\bAssertionError\s*=|\bpluggy\b"
-            r"|\brewrite_asserts\b|\bunittest\.(main|TextTestRunner|TestResult|TestProgram)\s*=|\bgc\.get_objects|\bctypes\b"
+            r"\b_pytest\b|\bbuiltins\.\w+\s*=[^=]|\bsetattr\(\s*(builtins|unittest|pytest|sys)\b|\bTestCase\.\w+\s*=[^=]"
+            r"|\bAssertionError\s*=[^=]|\brewrite_asserts\b|\bsys\.exit\s*=[^=]"
+            r"|\bunittest\.(main|TextTestRunner|TestResult|TestProgram)\s*=[^=]"
         ),
         "the machinery that runs or judges tests is changed",
     ),
     Rule(
         "machinery_patched",
+        ("python",),
+        re.compile(_HOOKS),
+        "the machinery that runs or judges tests can be changed by it",
+        where="tests",
+    ),
+    Rule(
+        "dynamic_code",
+        ("python",),
+        re.compile(_HOOKS),
+        "the interpreter is changed while it runs",
+        where="product",
+        is_shown=True,
+    ),
+    Rule(
+        "machinery_patched",
         ("js",),
         re.compile(
-            r"\b(expect|global(This)?\.(expect|it|test|describe|assert))\s*=[^=>]|\bexpect\.extend\(|\bassert\.\w+\s*=[^=>]"
+            r"\b(expect|global(This)?\.(expect|it|test|describe|assert))\s*=[^=>]|\bassert\.\w+\s*=[^=>]"
             r"|\bjest\.retryTimes\(|Object\.defineProperty\(\s*(globalThis|global|expect)"
         ),
         "the machinery that runs or judges tests is changed",
+        where="tests",
     ),
     Rule(
         "hidden_code",
         ("python", "js"),
         re.compile(
-            r"\b(exec|eval|Function)\(.*(b64|base64|atob|decode|decompress|fromhex|marshal|chr\()|\bmarshal\.loads|\bpickle\.loads"
+            r"\b(exec|eval|Function)\(.{0,120}(b64|base64|atob|decode|decompress|fromhex|marshal|chr\()|\bmarshal\.loads"
         ),
         "code that cannot be read is run",
     ),
     Rule(
         "dynamic_code",
         ("python", "js"),
-        re.compile(r"(?<![\w.])(exec|eval|__import__|compile)\(|\bimportlib\.import_module\(|\bglobals\(\)\["),
-        "code is made while it runs",
+        re.compile(
+            r"(?<![\w.])(exec|eval|__import__|compile)\(|\bimportlib\.import_module\(|\bglobals\(\)\[|\bpickle\.loads"
+            r"|\bgetattr\(\s*(os|sys|signal|unittest|pytest)\b"
+        ),
+        "code is made or chosen while it runs",
         is_shown=True,
     ),
     Rule(
         "mock_added",
         ("python", "js"),
         re.compile(
-            r"\bmonkeypatch\.set\w+\(|\b(mock\.)?patch(\.object|\.dict)?\(|\bmocker\.patch|\bjest\.(mock|spyOn)\(|\bvi\.(mock|spyOn)\("
+            r"\bmonkeypatch\.set\w+\(|\b(mock\.)?patch(\.object|\.dict)?\(|\bmocker\.patch|\b(jest|vi)\.(mock|spyOn)\("
         ),
         "a test replaces part of what it tests",
         where="tests",

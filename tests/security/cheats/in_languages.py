@@ -130,7 +130,7 @@ IN_LANGUAGES = (
     _rust("assert true", "assert_weakened", "assert_eq!(add(2, 3), 5)", "assert!(true)"),
     _rust("allow", "lint_ignore", "pub fn", "#[allow(clippy::all)]\npub fn"),
     _rust("never compiled", "skip_added", "#[cfg(test)]", "#[cfg(any())]"),
-    _rust("should panic", "skip_added", "    #[test]\n", "    #[test]\n    #[should_panic]\n"),
+    _rust("should panic", "assert_weakened", "    #[test]\n", "    #[test]\n    #[should_panic]\n"),
     _java("disabled", "skip_added", "    @Test\n", "    @Test\n    @Disabled\n"),
     _java("not a test", "test_deleted", "    @Test\n", ""),
     _java("not null", "assert_weakened", "assertEquals(5, Calc.add(2, 3))", "assertNotNull(Calc.add(2, 3))"),
