@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 import typer
 
 from sweeper import __version__
-from sweeper.cli import demo, doctor, look, loopback, plan, serve, trial, trigger
+from sweeper.cli import demo, diagnose, doctor, look, loopback, plan, serve, trial, trigger
 
 app = typer.Typer(
     name="sweeper",
@@ -17,7 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (demo, trial, serve, trigger, look, plan, doctor, loopback):
+for module in (demo, trial, serve, trigger, look, diagnose, plan, doctor, loopback):
     module.register(app)
 
 

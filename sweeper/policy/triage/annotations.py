@@ -25,7 +25,7 @@ def _note(words: str, reason: str, action: Action | None = None) -> Pattern:
 
 
 NOTES: tuple[Pattern, ...] = (
-    _note(r"has exceeded the maximum execution time", "the job ran into its time limit"),
+    _note(r"has exceeded the maximum execution time", "it ran into its time limit"),
     _note(r"lost communication with the server", "GitHub lost its runner"),
     _note(r"runner has received a shutdown signal", "its runner was shut down"),
     _note(r"No space left on device", "its runner's disk was full"),

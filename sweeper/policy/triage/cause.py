@@ -132,7 +132,7 @@ def _by_clues(clues: Sequence[Clue], step: str, script: str = "") -> Cause:
     wish = next((clue.action for clue in clues if clue.action is not None), None)
     return Cause(
         failure_class=told.failure_class,
-        reason=f"{told.reason}: {told.text[:QUOTED]!r}",
+        reason=f'{told.reason}: "{told.text[:QUOTED]}"',
         clues=tuple(clues),
         lines=tuple(clue.text for clue in clues),
         step=step,

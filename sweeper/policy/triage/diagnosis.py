@@ -149,7 +149,8 @@ def _reasons(own: Sequence[_Found]) -> Iterable[str]:
     for same in groups.values():
         cause = same[0].cause
         names = sorted({item.job for item in same})
-        who = f"job {names[0]!r}" if len(names) == 1 else f"{len(names)} jobs alike ({', '.join(names)})"
+        one = f"job {names[0]!r}" if names[0] else "the job"
+        who = one if len(names) == 1 else f"{len(names)} jobs alike ({', '.join(names)})"
         where = f", step {cause.step!r}" if cause.step else ""
         prefix = "" if cause.has_evidence else "no evidence: "
         yield f"{prefix}{cause.failure_class}: {who}{where}: {cause.reason.removeprefix('no evidence: ')}"

@@ -65,11 +65,15 @@ class StepLog:
 
 @dataclass(frozen=True)
 class JobLog:
-    """The log of a job. Bounded whatever the log's size: of very many steps some in the middle are missing."""
+    """The log of a job. Bounded whatever the log's size: of very many steps some in the middle are missing.
+
+    `name` as the log tells it, which it does since 2024, and `gh` always. `checkouts`: lines that name a commit.
+    """
 
     steps: tuple[StepLog, ...]
     lines: int
     size: int
+    name: str = ""
     steps_left_out: int = 0
     is_cancelled: bool = False
     checkouts: tuple[str, ...] = ()

@@ -17,6 +17,8 @@ from sweeper.policy.triage.steps import StepBuilder
 
 MOST_STEPS = 200
 MOST_CHECKOUTS = 5
+MOST_NAME = 300
+_JOB_NAME = "Complete job name: "
 _GROUP_RUN = "##[group]Run "
 _END_GROUP = "##[endgroup]"
 _ERROR = "##[error]"
@@ -53,6 +55,7 @@ class _Reader:
         self._is_in_header = False
         self._is_cancelled = False
         self._checkouts: list[str] = []
+        self._name = ""
 
     def take(self, raw: bytes) -> None:
         """The next line."""
@@ -73,6 +76,7 @@ class _Reader:
             steps=tuple(self._done),
             lines=self._number + 1,
             size=self._size,
+            name=self._name or next((step.job for step in self._done if step.job), ""),
             steps_left_out=self._left_out,
             is_cancelled=self._is_cancelled,
             checkouts=tuple(self._checkouts),
@@ -153,4 +157,6 @@ class _Reader:
     def _words_of_a_step(self, text: str) -> None:
         if _CHECKED_OUT.match(text) and len(self._checkouts) < MOST_CHECKOUTS:
             self._checkouts.append(text)
+        elif self._step.part is Part.SETUP and not self._name and text.startswith(_JOB_NAME):
+            self._name = text.removeprefix(_JOB_NAME)[:MOST_NAME]
         self._step.add(text, self._number, self._words.clue(text, self._number))
