@@ -31,7 +31,7 @@ def registry() -> Iterator[LoopbackRegistry]:
 @pytest.fixture
 def downloads(registry: LoopbackRegistry, tmp_path: Path) -> RegistryDownloads:
     address = registry.url.replace("//", f"//ann:{PASSWORD}@") + "/simple"
-    return RegistryDownloads(tmp_path / "cache", {"pypi": address})
+    return RegistryDownloads(tmp_path / "cache", {"pypi": address, "npm": registry.url})
 
 
 @asynccontextmanager
@@ -67,6 +67,7 @@ REQUESTS = {
     "another place": (b"GET http://169.254.169.254/latest HTTP/1.1\r\n\r\n", 404),
     "two slashes": (b"GET //169.254.169.254/pypi HTTP/1.1\r\n\r\n", 404),
     "upwards": (b"GET /pypi/simple/../../etc/passwd HTTP/1.1\r\n\r\n", 404),
+    "upwards from a package": (b"GET /npm/tiny/../../admin/x.tgz HTTP/1.1\r\n\r\n", 404),
     "hidden upwards": (b"GET /pypi/simple/%2e%2e/%2e%2e/x HTTP/1.1\r\n\r\n", 404),
     "twice hidden": (b"GET /pypi/simple/%252e%252e/x HTTP/1.1\r\n\r\n", 404),
     "a query": (b"GET /pypi/simple/tiny/?next=x HTTP/1.1\r\n\r\n", 404),
@@ -138,6 +139,14 @@ async def test_connect_reaches_nothing_that_was_not_listed(downloads: RegistryDo
         answer = await connect(gate, target.format(address=f"127.0.0.1:{port}", port=port), b"hello")
         assert answer.split()[1] in (b"403", b"400")
         assert gate.refused == (target.format(address=f"127.0.0.1:{port}", port=port),)
+
+
+async def test_a_name_that_was_not_listed_is_not_even_resolved(tmp_path: Path) -> None:
+    names = Names("1.1.1.1")
+    async with RegistryDownloads(tmp_path / "cache", {}, [HostPort("models.example", 443)], names).fetching() as gate:
+        assert b" 403 " in await connect(gate, "evil.models.example:443")
+        assert b" 403 " in await connect(gate, "models.example:80")
+    assert names.asked == 0
 
 
 async def test_connect_reaches_exactly_what_was_listed(tmp_path: Path) -> None:
@@ -230,10 +239,11 @@ async def test_the_gates_directory_cannot_be_changed_from_inside(room: Room, dow
     async with downloads.fetching() as gate:
         socket = f"/sweeper/gate/{PORT}.sock"
         printed = await room.text(
-            f"touch /sweeper/gate/x; rm -f {socket}; mv {socket} /tmp/x; chmod 000 {socket} /sweeper/gate; echo done",
+            f"touch /sweeper/gate/x; rm -f {socket}; mv {socket} /tmp/x; chmod 000 {socket} /sweeper/gate; "
+            "grep ' /sweeper/gate ' /proc/self/mounts",
             gate=gate.directory,
         )
-        assert printed.endswith("done\n")
+        assert printed.splitlines()[-1].split()[3].startswith("ro,")
         assert [path.name for path in Path(gate.directory).iterdir()] == [f"{PORT}.sock"]
         assert (await get(gate, PAGE))[0] == 200
 
