@@ -26,6 +26,7 @@ AROUND: dict[str, tuple[str, ...]] = {
         '\t"message": "API rate limit exceeded for user ID 133916390. If you reach out to GitHub Support for help',
         "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
         "toomanyrequests: You have reached your pull rate limit.",
+        "npm error code E429",
         "ERROR: HTTP error 429 while getting https://pypi.org/simple/requests/",
     ),
     "outage": ("No server is currently available to service your request. Sorry about that.",),
@@ -54,6 +55,11 @@ AROUND: dict[str, tuple[str, ...]] = {
     "network": (
         "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError('x')': /simple/requests/",
         "npm error code ECONNRESET",
+        "npm ERR! network request failed, reason: connect ETIMEDOUT 192.0.2.1:443",
+        "WARNING: Retrying (Retry(total=0, connect=None)) after connection broken by 'ReadTimeoutError(x)': /simple/x/",
+        "ERROR: Could not install packages due to an OSError: HTTPSConnectionPool(host='pypi.org', port=443): Max",
+        "[ERROR] Failed to execute goal on project app: Could not resolve dependencies for project a:b:jar:1: "
+        "Could not transfer artifact x:y:pom:1 from/to central (https://repo.maven.apache.org/maven2): timed out",
         "fatal: unable to access 'https://github.com/acme/app/': Could not resolve host: github.com",
         "fatal: the remote end hung up unexpectedly",
         "curl: (6) Could not resolve host: example.org",
@@ -70,6 +76,7 @@ AROUND: dict[str, tuple[str, ...]] = {
         "ERROR: HTTP error: 503 Service Unavailable",
         "npm error code E503",
         "Unexpected HTTP response, status code: 502",
+        "> Could not GET 'https://repo.maven.apache.org/x.pom'. Received status code 503 from server: Unavailable",
         "Failed to restore cache: Cache service responded with 503",
         "Failed to CreateArtifact: Unable to make request: ENOTFOUND",
     ),
@@ -98,6 +105,9 @@ AROUND: dict[str, tuple[str, ...]] = {
         "Input required and not supplied: token",
         "Error: Parameter token or opts.auth is required",
         "Bad credentials",
+        "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-deploy-plugin:3:deploy (default) on app: "
+        "Could not transfer artifact x:y:jar:1 from/to github (https://maven.pkg.github.com/acme/app): "
+        "status code: 401, reason phrase: Unauthorized (401)",
         "denied: requested access to the resource is denied",
         "Error: DEPLOY_TOKEN is not set",
     ),

@@ -75,7 +75,6 @@ COMPILED: dict[str, tuple[str, ...]] = {
     "node": ("Error: Cannot find module 'express'",),
     "go test": (
         "    --- FAIL: Test_prepareStep/Error_during_expired_context_of_the_example (0.00s)",
-        "FAIL\tgithub.com/acme/app/x [build failed]",
         "FAIL\tgithub.com/acme/app/x\t8.323s",
         "panic: runtime error: index out of range [3] with length 3",
         "WARNING: DATA RACE",
@@ -93,6 +92,7 @@ COMPILED: dict[str, tuple[str, ...]] = {
     ),
     "gofmt": ("diff -u internal/a.go.orig internal/a.go",),
     "go build": (
+        "FAIL\tgithub.com/acme/app/x [build failed]",
         "./a.go:10:2: undefined: x",
         "package foo/bar is not in std (/usr/local/go/src/foo/bar)",
         "import cycle not allowed",

@@ -26,6 +26,8 @@ CLASH = "versions exclude each other"
 STALE = "the lock file does not fit"
 UNBUILT = "a package cannot be built"
 MISSING = "a module is not installed"
+FETCHED = r"(?!.{0,900}Could not transfer)"
+"""Maven names the trouble of the network in the same line."""
 
 ROWS = (
     PIP.error(r"^(?:ERROR: )(?P<message>Could not find a version that satisfies the requirement \S+)", ABSENT),
@@ -115,11 +117,13 @@ ROWS = (
         "go.mod asks for what is not there",
     ),
     MAVEN.last_word(
-        r"^\[ERROR\] (?:Failed to execute goal .{0,300}: )?(?P<message>Could not (?:resolve dependencies|"
+        rf"^\[ERROR\] {FETCHED}(?:Failed to execute goal .{{0,300}}: )?(?P<message>Could not (?:resolve dependencies|"
         r"find artifact|collect dependencies) .*)",
         ABSENT,
     ),
-    MAVEN.error(r"^\[ERROR\] (?P<message>Plugin \S+ or one of its dependencies could not be resolved.*)", ABSENT),
+    MAVEN.error(
+        rf"^\[ERROR\] {FETCHED}(?P<message>Plugin \S+ or one of its dependencies could not be resolved.*)", ABSENT
+    ),
     GRADLE.error(
         r"^ {0,8}>? ?(?P<message>Could not (?:resolve all (?:files|dependencies|artifacts|task dependencies)|"
         r"resolve|find) \S.*)",

@@ -13,7 +13,7 @@ GO = r"(?P<file>(?:[A-Za-z]:)?[^\s:]+\.go)"
 
 ROWS = (
     TEST.last_word(r"^ {0,16}--- FAIL: (?P<test>\S+) \(\d", "a test failed"),
-    TEST.error(r"^FAIL\s(?P<message>\S+)\s\[(?:build|setup) failed\]", "a package of tests could not be built"),
+    BUILD.error(r"^FAIL\s(?P<message>\S+)\s\[(?:build|setup) failed\]", "a package of tests could not be built"),
     TEST.hint(r"^FAIL\t(?P<message>\S+)\t[\d.]+s$", "a package of tests failed"),
     TEST.error(r"^(?P<message>panic: (?!running tests).*)", "a test panicked"),
     TEST.error(r"^(?P<message>WARNING: DATA RACE)$", "a data race was found"),

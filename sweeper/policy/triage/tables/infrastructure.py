@@ -61,6 +61,7 @@ ROWS = (
         r"(?P<message>(?:exceeded a|hit a) secondary rate limit|secondary rate limit exceeded)",
         "too many requests were made",
     ),
+    RATE_LIMIT.last_word(r"^npm (?:ERR!|error) code (?P<message>E429)", "too many requests were made"),
     RATE_LIMIT.last_word(r"(?P<message>toomanyrequests: )", "the image registry refuses more pulls"),
     RATE_LIMIT.error(
         r"\b(?P<message>429 Too Many Requests|HTTP(?: error)?:? 429\b|status"
@@ -116,6 +117,20 @@ ROWS = (
         r"failed to fetch anonymous token|failed to fetch oauth token)",
         "the image registry did not answer",
     ),
+    NETWORK.last_word(
+        r"^WARNING: Retrying \(Retry\(total=0,.{0,120} after connection broken by '(?P<message>\w+)", BROKEN_OFF
+    ),
+    NETWORK.last_word(
+        r"^ERROR: Could not install packages due to an (?:OSError|EnvironmentError): "
+        r"(?P<message>HTTPSConnectionPool|\(.{0,20}Connection|HTTPConnectionPool).*",
+        BROKEN_OFF,
+    ),
+    NETWORK.last_word(
+        r"^npm (?:ERR!|error) code (?P<message>ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|"
+        r"ERR_SOCKET_TIMEOUT|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)\b",
+        BROKEN_OFF,
+    ),
+    NETWORK.last_word(r"^\[ERROR\] .{0,900}(?P<message>Could not transfer artifact \S+ from/to .*)", BROKEN_OFF),
     NETWORK.error(r"^WARNING: Retrying .{0,120} after connection broken by '(?P<message>\w+)", BROKEN_OFF),
     NETWORK.error(
         r"^(?:npm (?:ERR!|error) |yarn .{0,40}|error )?.{0,120}\b(?P<message>ECONNRESET|ETIMEDOUT|"
@@ -177,7 +192,8 @@ ROWS = (
         r"Service Temporarily Unavailable|Gateway Time-?[Oo]ut))\b",
         SERVER,
     ),
-    REGISTRY.error(r"^npm (?:ERR!|error) (?:code )?(?P<message>E5\d\d|5\d\d )", SERVER),
+    REGISTRY.last_word(r"^npm (?:ERR!|error) (?:code )?(?P<message>E5\d\d|5\d\d )", SERVER),
+    REGISTRY.error(r"(?P<message>Received status code 5\d\d from server)", SERVER),
     REGISTRY.error(
         r"(?P<message>(?:HTTP(?: [Ee]rror)?|status(?: code)?|Status Code|returned error):? 5(?:00|02|"
         r"03|04)\b)",

@@ -55,7 +55,10 @@ ROWS = (
     ),
     MAVEN.last_word(rf"{GOAL}compiler-plugin:.*)", "the code does not compile"),
     MAVEN.error(r"^\[ERROR\] (?P<message>COMPILATION ERROR :)", "the code does not compile"),
-    MAVEN.last_word(rf"{GOAL}.*)", "maven gave up"),
+    MAVEN.last_word(
+        r"^\[ERROR\] (?!.{0,900}Could not (?:transfer|resolve|find artifact))(?P<message>Failed to execute goal .*)",
+        "maven gave up",
+    ),
     MAVEN.error(
         r"^\[(?:ERROR|FATAL)\] (?P<message>(?:Non-parseable|Malformed|Unresolveable|Unknown|'.{1,80}' "
         r"(?:is missing|must|for)).*)",

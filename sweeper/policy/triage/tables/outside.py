@@ -96,6 +96,11 @@ ROWS = (
         r"Credentials could not be loaded.*)",
         ABSENT,
     ),
+    SECRET.last_word(
+        r"^\[ERROR\] .{0,900}(?P<message>Could not transfer artifact \S{1,300} from/to .{0,400}"
+        r"(?:status(?: code)?: (?:401|403)|Unauthorized|Forbidden).*)",
+        "credentials were refused",
+    ),
     SECRET.error(
         r"^(?:Error: )?(?P<message>(?:Bad credentials|Could not read Username for 'https://|"
         r"The process .{1,80} because no secret).*)",

@@ -23,7 +23,7 @@ ROWS = (
     TEST.error(r"^ +FAIL \[ *[\d.]+s\] (?:\(.{1,20}\) )?(?P<test>\S+ \S+)$", "a test failed"),
     TEST.error(r"^ {0,2}assertion (?P<message>`.{1,200}` failed.*)", "an assertion did not hold"),
     BUILD.error(r"^error\[(?P<code>E\d{4})\]: (?P<message>.*)", "the code does not compile"),
-    BUILD.last_word(r"^error: could not compile (?P<message>`[^`]+`(?: \([^)]{1,80}\))?)", "the code does not compile"),
+    BUILD.hint(r"^error: could not compile (?P<message>`[^`]+`(?: \([^)]{1,80}\))?)", "the code does not compile"),
     CLIPPY.error(
         r"^error: (?P<message>(?:unused|this |useless|needless|redundant|unneeded|used |called |manual|casting|"
         r"the following|variable does|fields? |(?:function|methods?) .{1,80} never).*)",
