@@ -12,6 +12,7 @@ from temporalio import activity
 from sweeper.activities import names, requests
 from sweeper.errors import BadInput, NotFound, PolicyDenied
 from sweeper.model import (
+    Annotation,
     Background,
     Evidence,
     JobEvidence,
@@ -25,13 +26,16 @@ from sweeper.model import (
 from sweeper.model.run import FAILING_CONCLUSIONS
 from sweeper.policy.elsewhere import other_fix
 from sweeper.policy.planning import check_plan
-from sweeper.policy.redaction import redact
 from sweeper.policy.repository_config import CONFIG_PATH, RepositoryConfig, read_config, tightened
 from sweeper.policy.triage import diagnose, failing_script, tested_tree
 from sweeper.ports import Durable, Ports, PullRef
 
 MOST_ANNOTATED = 5
 """Jobs whose annotations are read: they say why a job has no log, which is seldom another reason for each."""
+
+
+MOST_NOTES = 10
+"""Annotations that are kept of a job."""
 
 
 def started_at() -> datetime:
@@ -45,6 +49,7 @@ class EvidenceActivities:
     def __init__(self, ports: Ports, durable: Durable) -> None:
         self._code_host = ports.code_host
         self._artifacts = ports.artifacts
+        self._redactor = ports.redactor
         self._host = ports.workspaces.host
         self._sweeps = durable.sweeps
 
@@ -79,12 +84,18 @@ class EvidenceActivities:
         answer = await self._code_host.read_log(run, job.id)
         failing = job.failing_step()
         says_why = answer.text and failing and job.conclusion == "failure"
-        noted = await self._code_host.read_annotations(run, job.id) if may_ask and not says_why else ()
+        noted = await self._annotations(run, job) if may_ask and not says_why else ()
         job = job.model_copy(update={"steps": (failing,) if failing else ()})
         if not answer.text:
-            return JobEvidence(job=job, log_missing=answer.missing or "empty", annotations=noted[:10])
-        log = await self._artifacts.put(redact(answer.text))
-        return JobEvidence(job=job, log=log, annotations=noted[:10])
+            return JobEvidence(job=job, log_missing=answer.missing or "empty", annotations=noted)
+        log = await self._artifacts.put(self._redactor.redact(answer.text))
+        return JobEvidence(job=job, log=log, annotations=noted)
+
+    async def _annotations(self, run: RunRef, job: JobFacts) -> tuple[Annotation, ...]:
+        noted = await self._code_host.read_annotations(run, job.id)
+        return tuple(
+            note.model_copy(update={"message": self._redactor.text(note.message)}) for note in noted[:MOST_NOTES]
+        )
 
     @activity.defn(name=names.DIAGNOSE.name)
     async def diagnose(self, request: requests.DiagnoseRequest) -> requests.Diagnosed:

@@ -10,6 +10,7 @@ from sweeper.errors import Bug
 from sweeper.model import AttemptResult, Effect, Reproduction
 from sweeper.policy.farewell import farewell, written
 from sweeper.policy.rendering import HowToAnswer, answered_request, body, title
+from sweeper.policy.rendering.neutral import visible
 from sweeper.ports import NewPull, OpenedPull, Ports
 
 
@@ -46,9 +47,9 @@ class ProposalActivities:
         return await self._code_host.update_pull(request.pull, text, request.proposal.effect_key)
 
     async def _body(self, request: requests.ProposeRequest) -> str:
-        answer = HowToAnswer(request.expires_in, request.merges_itself)
+        answer = HowToAnswer(request.expires_in, request.merges_itself, request.attempts_allowed)
         reproduction, attempt = await self._readable(request.reproduction, request.attempt)
-        text = body(request.facts, request.diagnosis, reproduction, attempt, answer)
+        text = body(request.facts, request.diagnosis, reproduction, attempt, answer, request.attempts)
         return "\n\n".join(part for part in (text, written(request.effects)) if part)
 
     async def _readable(self, reproduction: Reproduction, attempt: AttemptResult) -> tuple[Reproduction, AttemptResult]:
@@ -80,7 +81,8 @@ class ProposalActivities:
     @activity.defn(name=names.REPORT_CHECK.name)
     async def report_check(self, request: requests.ReportCheckRequest) -> Effect:
         """One check run per sweep and commit. Safe twice: found by its external id; the same words change nothing."""
-        return await self._code_host.report_check(request.run, request.report, request.effect_key)
+        report = request.report.model_copy(update={"summary": visible(request.report.summary)})
+        return await self._code_host.report_check(request.run, report, request.effect_key)
 
     @activity.defn(name=names.RERUN_FAILED.name)
     async def rerun_failed(self, request: requests.RerunRequest) -> Effect:
@@ -108,5 +110,5 @@ def _text(request: requests.CommentRequest) -> str:
         said = request.farewell
         return farewell(said.outcome, said.reason, said.head, said.effects)
     if request.answered is not None:
-        return answered_request(request.answered.attempt, request.answered.reviewer)
+        return answered_request(request.answered.attempt, request.answered.reviewer, request.answered.allowed)
     raise Bug("A comment without a text was asked for; please report this.")

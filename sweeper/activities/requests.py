@@ -194,6 +194,8 @@ class ProposeRequest(Wire):
     branch: str
     expires_in: timedelta
     merges_itself: bool
+    attempts: tuple[AttemptResult, ...] = ()
+    attempts_allowed: int | None = None
     effects: tuple[Effect, ...] = ()
     effect_key: str
 
@@ -212,6 +214,7 @@ class Answered(Wire):
 
     attempt: AttemptResult
     reviewer: str | None
+    allowed: int | None = None
 
 
 class UpdateRequest(Wire):

@@ -13,10 +13,12 @@ from adapters.egress import HostPort, RegistryDownloads
 from adapters.github.host import GitHubHost
 from adapters.github.settings import GitHubAccess
 from adapters.sandbox import choose_sandbox
+from adapters.sandbox.redacting import RedactingSandbox
 from adapters.temporal.sweeps import TemporalSweeps
 from adapters.temporal.targets import TemporalTargets
 from sweeper.config import Settings, StateDir, marker_key
 from sweeper.errors import BadInput
+from sweeper.policy.redaction import Redactor
 from sweeper.ports import Artifacts, Durable, FixAgent, Ports, Sandbox
 from worktrees.git import GitCall, GitDoor
 from worktrees.host import host_id
@@ -88,7 +90,9 @@ async def ports(settings: Settings, state: StateDir) -> Ports:
     """
     host = code_host(settings, state)
     await git_version(state)
-    sandbox = await choose_sandbox(settings.allow_unsandboxed, private=(state.root,))
+    known = Redactor([value.get_secret_value() for value in settings.redact])
+    inner = await choose_sandbox(settings.allow_unsandboxed, private=(state.root,))
+    sandbox: Sandbox = RedactingSandbox(inner, known) if settings.redact else inner
     store = artifacts(state)
     return Ports(
         code_host=host,
@@ -96,6 +100,8 @@ async def ports(settings: Settings, state: StateDir) -> Ports:
         sandbox=sandbox,
         agents=agents(settings, sandbox, store),
         artifacts=store,
+        downloads=downloads(settings, state),
+        redactor=known,
         author_name=settings.bot_name,
         author_email=settings.bot_email,
     )

@@ -100,6 +100,8 @@ class Settings(BaseSettings):
     """Where packages come from instead of the well-known registries; never visible to the code under test."""
     egress: Annotated[tuple[Annotated[Place, BeforeValidator(parse_place)], ...], NoDecode, CommaList] = ()
     """The only other places that a set-up step may reach."""
+    redact: Annotated[tuple[SecretStr, ...], NoDecode, CommaList] = ()
+    """Values that may stand in no text or artefact of ours, besides all that looks like a token."""
     max_attempts: int = Field(default=3, ge=1, le=20)
     max_open_proposals: int = Field(default=5, ge=1)
     max_sweeps_per_hour: int = Field(default=60, ge=1)

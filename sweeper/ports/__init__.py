@@ -6,8 +6,9 @@ in sweeper.model.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from sweeper.policy.redaction import Redactor
 from sweeper.ports.agents import FixAgent, TaskFile
 from sweeper.ports.artifacts import Artifacts
 from sweeper.ports.code_host import CodeHost, LogAnswer, NewPull, OpenedPull, PullRef
@@ -58,6 +59,7 @@ class Ports:
     sandbox: Sandbox
     agents: Mapping[str, FixAgent]
     artifacts: Artifacts
+    redactor: Redactor = field(default_factory=Redactor)
     author_name: str = "ci-sweeper[bot]"
     author_email: str = "ci-sweeper[bot]@users.noreply.github.com"
     downloads: Downloads | None = None

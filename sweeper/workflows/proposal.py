@@ -148,6 +148,8 @@ class ProposalLife(Chapter):
             branch=self._progress.branch,
             expires_in=self._settings.proposal_ttl,
             merges_itself=self._settings.merge_mode is MergeMode.MERGE,
+            attempts=_without_results(state.attempts),
+            attempts_allowed=self._settings.max_attempts,
             effects=state.effects,
             effect_key=self._progress.next_key(),
         )
@@ -162,7 +164,7 @@ class ProposalLife(Chapter):
         request = requests.CommentRequest(
             pull=self._progress.pull,
             effect_key=self._progress.next_key(),
-            answered=requests.Answered(attempt=attempt, reviewer=review.user),
+            answered=requests.Answered(attempt=attempt, reviewer=review.user, allowed=self._settings.max_attempts),
         )
         self._progress.intend(names.COMMENT.name, request)
         self._progress.done(await self._calls.do(names.COMMENT, request))
@@ -178,3 +180,11 @@ class ProposalLife(Chapter):
         self._progress.note(pushes=(*self._progress.state.pushes, patch.commit))
         self._progress.intend(names.PUSH_BRANCH.name, request)
         self._progress.done(await self._calls.do(names.PUSH_BRANCH, request))
+
+
+def _without_results(attempts: tuple[AttemptResult, ...]) -> tuple[AttemptResult, ...]:
+    """Which tries there were and what came of them, without every command of every proof."""
+    bare = {"results": (), "unchecked": (), "restored": (), "sandbox_held": ()}
+    return tuple(
+        attempt.model_copy(update={"verdict": attempt.verdict.model_copy(update=bare)}) for attempt in attempts
+    )
