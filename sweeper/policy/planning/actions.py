@@ -15,6 +15,7 @@ FILE = "file:"
 """Prefix of a tool's version that stands in a file of the tree."""
 
 BY_REF = "@"
+_TOOLCHAINS = {"clippy": "stable", "miri": "nightly"}
 _NO_VERSION = re.compile(r"master|v1|[0-9a-f]{40}")
 
 
@@ -22,7 +23,8 @@ _NO_VERSION = re.compile(r"master|v1|[0-9a-f]{40}")
 class Meaning:
     """An action in terms of a plan. `problem` set: no proof possible after it. `why`: half a sentence for people.
 
-    `is_check`: its command is all it does, and fails where something is wrong; others prepare.
+    `is_check`: its command is all it does, and fails where something is wrong; others prepare. `install`: a command
+    that has to run before it.
     """
 
     why: str
@@ -31,6 +33,7 @@ class Meaning:
     problem: str | None = None
     directory: str | None = None
     is_check: bool = False
+    install: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +48,15 @@ class _SetUp:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """An action that runs one command with inputs as its arguments, each with what it is if it is not given."""
+    """An action that runs one command with inputs as its arguments, each with what it is if it is not given.
 
-    tool: str
+    `package`: what it installs from Python's index first; else `tool` has to be there.
+    """
+
     command: str
     inputs: tuple[tuple[str, str], ...]
+    tool: str = ""
+    package: str = ""
 
 
 def meaning(uses: str, inputs: Mapping[str, str], scope: Scope) -> Meaning:
@@ -75,10 +82,21 @@ def _run(action: _Run, inputs: Mapping[str, str], scope: Scope) -> Meaning:
     given = {name: fill(inputs.get(name, default), scope).strip() for name, default in action.inputs}
     words = [action.command, *(given[name] or default for name, default in action.inputs)]
     version = settle(inputs.get("version", ""), scope).strip()
-    directory = fill(inputs.get("working-directory", ""), scope).strip() or None
-    tools = (Tool(name=action.tool, version=version[:200]),)
-    command = " ".join(filter(None, words))
-    return Meaning("is what the action runs", tools, command, directory=directory, is_check=True)
+    return Meaning(
+        "is what the action runs",
+        (Tool(name=action.tool, version=version[:200]),) if action.tool else (),
+        " ".join(filter(None, words)),
+        directory=fill(inputs.get("working-directory", ""), scope).strip() or None,
+        is_check=True,
+        install=_installed(action.package, version) if action.package else None,
+    )
+
+
+def _installed(package: str, version: str) -> str:
+    """From Python's index; a version that is more than a number is put as it stands, like `>=24`."""
+    exactly = f"=={version}" if version[:1].isdigit() else version
+    asked = "" if version in ("", "latest") else exactly
+    return literally(f"python -m pip install '{package}{asked}'" if asked else f"python -m pip install {package}")
 
 
 def _unknown(name: str, uses: str) -> str:
@@ -112,8 +130,8 @@ def _set_up(action: _SetUp, inputs: Mapping[str, str], ref: str) -> Meaning:
 
 
 def _toolchain(inputs: Mapping[str, str], ref: str) -> str:
-    """`dtolnay/rust-toolchain@1.75`: the ref is the version, unless it names a commit or says nothing."""
-    named = "" if _NO_VERSION.fullmatch(ref) else ref
+    """`dtolnay/rust-toolchain@1.75`: the ref is the version, or stands for one, unless it names a commit."""
+    named = "" if _NO_VERSION.fullmatch(ref) else _TOOLCHAINS.get(ref, ref)
     return inputs.get("toolchain", "") or named
 
 
@@ -189,11 +207,11 @@ _SET_UP = {
     "pdm-project/setup-pdm": _SetUp("python", "python-version", "python-version-file"),
 }
 _RUNS = {
-    "pre-commit/action": _Run("pre-commit", "pre-commit run", (("extra_args", "--all-files"),)),
-    "golangci/golangci-lint-action": _Run("golangci-lint", "golangci-lint run", (("args", ""),)),
-    "astral-sh/ruff-action": _Run("ruff", "ruff", (("args", "check"), ("src", ""))),
-    "psf/black": _Run("black", "black", (("options", "--check --diff"), ("src", "."))),
-    "actions-rs/cargo": _Run("rust", "cargo", (("command", ""), ("args", ""))),
+    "pre-commit/action": _Run("pre-commit run", (("extra_args", "--all-files"),), package="pre-commit"),
+    "golangci/golangci-lint-action": _Run("golangci-lint run", (("args", ""),), tool="golangci-lint"),
+    "astral-sh/ruff-action": _Run("ruff", (("args", "check"), ("src", "")), package="ruff"),
+    "psf/black": _Run("black", (("options", "--check --diff"), ("src", ".")), package="black"),
+    "actions-rs/cargo": _Run("cargo", (("command", ""), ("args", "")), tool="rust"),
 }
 _CACHE = "caches change how long a job takes, not what it finds"
 _UPLOAD = "it sends results elsewhere"

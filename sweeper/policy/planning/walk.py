@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from sweeper.errors import Unverifiable
 from sweeper.model import Check, JobFacts, PlanStep, StepFacts, Tool
@@ -100,7 +101,7 @@ class Walk:
             raise Unverifiable(found.problem)
         self._tools += [tool for tool in found.tools if tool not in self._tools]
         if found.command is not None:
-            self._before.append(self._action(step, found, name))
+            self._before += [*self._installation(step, found, name), self._action(step, found, name)]
         else:
             rest = Mark.NEVER if found.tools else None
             done: dict[str, str | Context] = {"outcome": "success", "conclusion": "success"}
@@ -133,6 +134,7 @@ class Walk:
             if found.command is None or not found.is_check:
                 raise Unverifiable(found.problem or f"is the action {(step.uses or '')[:100]!r}, which runs no check")
             self._tools += [tool for tool in found.tools if tool not in self._tools]
+            self._before += self._installation(step, found, name)
             script = self._action(step, found, name)
         limit = f", without its own limit of {step.timeout_minutes[:20]} minutes" if step.timeout_minutes else ""
         self._note(name, f"failed: it is the check{limit}")
@@ -155,10 +157,17 @@ class Walk:
         """The step, if its words say that it checks something and does nothing else."""
         if step.run is None:
             found = actions.meaning(step.uses or "", step.inputs, self._scope_of_step())
-            return self._action(step, found, name) if found.is_check else None
+            return self._action(step, found, name) if found.is_check and not found.install else None
         words = f"{name}\n{step.run}".lower()
         is_check = _CHECKING.search(words) and not _ACTING.search(words)
         return self._script(step, step.run, name) if is_check else None
+
+    def _installation(self, step: WorkflowStep, found: actions.Meaning, name: str) -> list[PlanStep]:
+        """What an action installs before its command, as a step of its own."""
+        if found.install is None:
+            return []
+        install = replace(found, command=found.install, directory=None)
+        return [self._action(step.model_copy(update={"id": ""}), install, f"{name}: install")]
 
     def _action(self, step: WorkflowStep, found: actions.Meaning, name: str) -> PlanStep:
         """The command an action stands for; it has no shell or directory by default."""

@@ -2,7 +2,6 @@
 
 import pytest
 
-from sweeper.model import Tool
 from tests.support.values import job, run_facts
 from tests.unit.planning.plans import check_of, plan_of, refusal_of, steps_file
 
@@ -51,14 +50,10 @@ def test_a_known_action_is_a_tool_or_nothing(step: str, tools: list[str]) -> Non
 @pytest.mark.parametrize(
     ("step", "command", "directory"),
     [
-        ("{uses: pre-commit/action@v3.0.1}", "pre-commit run --all-files", "."),
-        ("{uses: pre-commit/action@v3, with: {extra_args: ruff --files a}}", "pre-commit run ruff --files a", "."),
         ("{uses: ruby/setup-ruby@v1, with: {bundler-cache: true, working-directory: gem}}", "bundle install", "gem"),
         ("{uses: pnpm/action-setup@v4, with: {run_install: true}}", "pnpm install --recursive", "."),
         ("{uses: actions/setup-python@v6, with: {pip-install: '-r dev.txt'}}", "python -m pip install -r dev.txt", "."),
         ("{uses: golangci/golangci-lint-action@v6, with: {args: --fast}}", "golangci-lint run --fast", "."),
-        ("{uses: psf/black@stable}", "black --check --diff .", "."),
-        ("{uses: astral-sh/ruff-action@v3, with: {args: format --check}}", "ruff format --check", "."),
         ("{uses: actions-rs/cargo@v1, with: {command: test, args: --all}}", "cargo test --all", "."),
     ],
     ids=lambda value: str(value)[:60],
@@ -68,11 +63,34 @@ def test_an_action_that_runs_a_command_is_that_command(step: str, command: str, 
     assert [(each.command, each.working_directory, each.shell) for each in before] == [(command, directory, "bash")]
 
 
+@pytest.mark.parametrize(
+    ("step", "commands"),
+    [
+        ("{uses: pre-commit/action@v3.0.1}", ["python -m pip install pre-commit", "pre-commit run --all-files"]),
+        (
+            "{uses: pre-commit/action@v3, with: {extra_args: ruff --files a}}",
+            ["python -m pip install pre-commit", "pre-commit run ruff --files a"],
+        ),
+        (
+            "{uses: psf/black@stable, with: {version: ~= 24.0}}",
+            ["python -m pip install 'black~= 24.0'", "black --check --diff ."],
+        ),
+        (
+            "{uses: astral-sh/ruff-action@v3, with: {args: format --check, version: 0.6.9}}",
+            ["python -m pip install 'ruff==0.6.9'", "ruff format --check"],
+        ),
+    ],
+)
+def test_an_action_that_installs_what_it_runs_is_both(step: str, commands: list[str]) -> None:
+    assert [each.command for each in check_of(_after(step)).before] == commands
+
+
 def test_a_linting_action_that_failed_is_the_check() -> None:
     check = check_of(
         steps_file("- {uses: pre-commit/action@v3}\n- run: pytest"), job("test", failing="Run pre-commit/action@v3")
     )
-    assert (check.command, check.tools) == ("pre-commit run --all-files", (Tool(name="pre-commit"),))
+    assert (check.command, check.tools) == ("pre-commit run --all-files", ())
+    assert [step.command for step in check.before] == ["python -m pip install pre-commit"]
     assert [step.command for step in check.after] == ["pytest"]
 
 

@@ -155,8 +155,8 @@ CLIPPY = "cargo clippy --workspace -- -Dclippy::all"
         (
             PYTHON,
             ("lint", "Run pre-commit/action@v3.0.1"),
-            ("pre-commit run --all-files", 0, 0),
-            "python 3.x, pre-commit",
+            ("pre-commit run --all-files", 1, 0),
+            "python 3.x",
         ),
         (PYTHON, ("Python 3.12", "Test"), (PYTEST, 2, 1), "uv, python 3.12"),
         (PYTHON, ("Python 3.11", "Test"), (PYTEST, 2, 0), "uv, python 3.11"),
@@ -170,7 +170,7 @@ CLIPPY = "cargo clippy --workspace -- -Dclippy::all"
         ),
         (GO, ("go oldstable -tags nomsg", f"Run {RACE}"), (RACE, 1, 0), "go oldstable"),
         (RUST, ("Rust 1.70", "Run cargo test --workspace"), ("cargo test --workspace", 2, 0), "rust 1.70"),
-        (RUST, ("clippy", f"Run {CLIPPY}"), (CLIPPY, 0, 0), "rust clippy"),
+        (RUST, ("clippy", f"Run {CLIPPY}"), (CLIPPY, 0, 0), "rust stable"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
