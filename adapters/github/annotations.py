@@ -6,8 +6,8 @@ A job is a check run of the same id, and only its annotations say that a time li
 
 from itertools import islice
 
+from adapters.github.ci_replies import AnnotationReply, JobReply, RunReply
 from adapters.github.client import Client, Repository
-from adapters.github.replies import AnnotationReply, JobReply, RunReply
 from sweeper.errors import NotFound, PolicyDenied
 from sweeper.model import Annotation, RunRef
 from sweeper.model.run import TIME_LIMIT

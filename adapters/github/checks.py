@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
+from adapters.github.ci_replies import CheckRunReply, StatusReply
 from adapters.github.client import Repository
-from adapters.github.replies import CheckRunReply, StatusReply
 from adapters.github.runs import runs_of
 from sweeper import ids
 from sweeper.model import ChecksState

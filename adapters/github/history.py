@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from adapters.github.ci_replies import JobReply, RunReply, RunsReply
 from adapters.github.client import Client, Repository
-from adapters.github.replies import CompareReply, JobReply, RunReply, RunsReply
+from adapters.github.replies import CompareReply
 from sweeper.model import RunFacts, RunHistory
 from sweeper.policy.redaction import redact_text
 

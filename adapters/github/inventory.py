@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 
 from adapters.github.auth import tokens_for
 from adapters.github.checks import CHECK_NAME
+from adapters.github.ci_replies import CheckRunReply, RunReply
 from adapters.github.client import Client, Repository
 from adapters.github.markers import Audit, Marks
 from adapters.github.reach import repositories_of
-from adapters.github.replies import CheckRunReply, PersonReply, PullReply, RefReply, RunReply
+from adapters.github.replies import PersonReply, PullReply, RefReply
 from adapters.github.settings import GitHubAccess
 from sweeper import ids
 from sweeper.errors import Permanent

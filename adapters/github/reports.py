@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from adapters.github.checks import CHECK_NAME
+from adapters.github.ci_replies import CheckRunReply
 from adapters.github.client import Client, Repository
 from adapters.github.markers import Audit
-from adapters.github.replies import CheckRunReply
 from adapters.github.runs import home_of
 from sweeper.errors import PolicyDenied
 from sweeper.model import CheckReport, Effect, EffectState, RunRef

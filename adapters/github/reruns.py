@@ -3,9 +3,9 @@
 It takes `actions: write`. Without that right it is skipped with a note: then a person starts the next attempt.
 """
 
+from adapters.github.ci_replies import RunReply
 from adapters.github.client import Client
 from adapters.github.errors import Refused
-from adapters.github.replies import RunReply
 from adapters.github.runs import home_of
 from sweeper.errors import Transient
 from sweeper.model import Effect, EffectState, RunRef

@@ -3,8 +3,9 @@
 from itertools import islice
 
 from adapters.github.annotations import hit_time_limit
+from adapters.github.ci_replies import JobReply, RunReply
 from adapters.github.client import Client, Repository
-from adapters.github.replies import JobReply, PullReply, RepositoryReply, RunReply
+from adapters.github.replies import PullReply, RepositoryReply
 from sweeper.errors import NotFound
 from sweeper.model import HeadCi, JobFacts, RunFacts, RunRef, StepFacts
 from sweeper.model.run import FAILING_CONCLUSIONS, PullFacts

@@ -56,7 +56,9 @@ class FakeReads(FakeExtras):
     def _between(self, before: str, after: str) -> tuple[str, ...]:
         known = set(self.history_of(before))
         new = [sha for sha in self.history_of(after) if sha not in known]
-        return tuple(f"{sha[:12]} {redact_text(self.subjects[sha]).partition(chr(10))[0][:120]}" for sha in reversed(new))
+        return tuple(
+            f"{sha[:12]} {redact_text(self.subjects[sha]).partition(chr(10))[0][:120]}" for sha in reversed(new)
+        )
 
     async def open_pulls(self, repository: str, base: str, since: datetime | None) -> tuple[OtherPull, ...]:
         async with self._call("open_pulls"):
