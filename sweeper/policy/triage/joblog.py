@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from sweeper.policy.triage.pattern import Clue
 
@@ -18,8 +19,7 @@ class Part(StrEnum):
     CLEANUP = "cleanup"
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line without timestamp and colours, cut. `number`: in the log, from 0."""
 
     number: int

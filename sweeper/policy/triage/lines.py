@@ -7,7 +7,7 @@ timestamp continue a multi-line value.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sweeper.policy.triage.pattern import LONGEST_LINE
 
@@ -23,8 +23,7 @@ _HEAD = LONGEST_LINE * 2 // 3
 _TAIL = LONGEST_LINE - _HEAD - len(GAP)
 
 
-@dataclass(frozen=True)
-class RawLine:
+class RawLine(NamedTuple):
     """A line as it stands in the log, without its timestamp; of one that was redrawn, the last state.
 
     `job` and `step` are the columns that `gh run view --log` puts first.
@@ -50,7 +49,7 @@ class LineReader:
             job, step, text = self._without_columns(text)
         stamped = _TIMESTAMP.match(text)
         text = text[stamped.end() :] if stamped else text.removeprefix("\ufeff")
-        return RawLine(text=_last_state(text), has_timestamp=stamped is not None, job=job, step=step)
+        return RawLine(_last_state(text), stamped is not None, job, step)
 
     def _without_columns(self, text: str) -> tuple[str, str, str]:
         if columns := _GH_COLUMNS.match(text.removeprefix("\ufeff")):

@@ -13,36 +13,39 @@ _ESCAPED_LENGTH = {"x": 2, "u": 4, "U": 8}
 _NOT_THEMSELVES = frozenset("dDsSwWbBAZtnrfvaxuU0123456789")
 
 
-def needles(pattern: re.Pattern[str]) -> frozenset[str] | None:
-    """Texts one of which is in every text that the pattern matches; lower case if it ignores case. None: unknown."""
+def needles(pattern: re.Pattern[str]) -> tuple[frozenset[str], ...]:
+    """Sets of which each has a text that is in every text the pattern matches, the most telling first; none: unknown.
+
+    In lower case if the pattern ignores case.
+    """
     if pattern.flags & re.VERBOSE:
-        return None
-    found = _Source(pattern.pattern).choice()
-    if found is None or _shortest(found) < SHORTEST:
-        return None
+        return ()
+    found = {part for part in _Source(pattern.pattern).choice() if _shortest(part) >= SHORTEST}
     if pattern.flags & re.IGNORECASE:
-        return frozenset(text.lower() for text in found) if all(text.isascii() for text in found) else None
-    return found
+        found = {frozenset(map(str.lower, part)) for part in found if all(text.isascii() for text in part)}
+    return tuple(sorted(found, key=lambda part: (-_shortest(part), len(part), sorted(part))))
 
 
 class _Source:
-    """A regular expression, read from left to right."""
+    """A regular expression, read from left to right. Each part that is told has a text that a match must contain."""
 
     def __init__(self, source: str) -> None:
         self._source = source
         self._at = 0
 
-    def choice(self) -> frozenset[str] | None:
+    def choice(self) -> list[frozenset[str]]:
         """Of branches, one is matched: each has to tell something."""
         branches = [self._sequence()]
         while self._peek() == "|":
             self._at += 1
             branches.append(self._sequence())
-        known = [branch for branch in branches if branch is not None]
-        return frozenset[str]().union(*known) if len(known) == len(branches) else None
+        if len(branches) == 1:
+            return branches[0]
+        known = [_most_telling(branch) for branch in branches if branch]
+        return [frozenset[str]().union(*known)] if len(known) == len(branches) else []
 
-    def _sequence(self) -> frozenset[str] | None:
-        """Of parts in a row all are matched: the one that tells most is enough."""
+    def _sequence(self) -> list[frozenset[str]]:
+        """Of parts in a row all are matched."""
         parts: list[frozenset[str]] = []
         run = ""
         while self._peek() not in ("", "|", ")"):
@@ -53,23 +56,22 @@ class _Source:
             if not literal or is_repeated:
                 parts.append(frozenset([run]))
                 run = ""
-            if group is not None and least:
-                parts.append(group)
+            if least:
+                parts += group
         parts.append(frozenset([run]))
-        telling = [part for part in parts if _shortest(part)]
-        return max(telling, key=lambda part: (_shortest(part), -len(part)), default=None)
+        return [part for part in parts if _shortest(part)]
 
-    def _atom(self) -> tuple[str, frozenset[str] | None]:
+    def _atom(self) -> tuple[str, list[frozenset[str]]]:
         """A character that stands for itself, or what a group tells."""
         char = self._next()
         if char == "\\":
-            return self._escaped(), None
+            return self._escaped(), []
         if char == "[":
             self._skip_set()
-            return "", None
+            return "", []
         if char == "(":
             return "", self._group()
-        return ("", None) if char in ".^$" else (char, None)
+        return ("", []) if char in ".^$" else (char, [])
 
     def _escaped(self) -> str:
         char = self._next()
@@ -85,7 +87,7 @@ class _Source:
             if char == "\\":
                 self._at += 1
 
-    def _group(self) -> frozenset[str] | None:
+    def _group(self) -> list[frozenset[str]]:
         if known := _GROUP.match(self._source, self._at):
             self._at = known.end()
         is_known = known is not None or self._peek() != "?"
@@ -93,7 +95,7 @@ class _Source:
             self._at = other.end()
         inner = self.choice()
         self._at += 1
-        return inner if is_known else None
+        return inner if is_known else []
 
     def _quantifier(self) -> tuple[bool, bool]:
         """Whether what stands before it has to be there, and whether it may be there otherwise than once."""
@@ -112,6 +114,10 @@ class _Source:
         char = self._peek()
         self._at += 1
         return char
+
+
+def _most_telling(parts: list[frozenset[str]]) -> frozenset[str]:
+    return max(parts, key=lambda part: (_shortest(part), -len(part)))
 
 
 def _shortest(texts: frozenset[str]) -> int:

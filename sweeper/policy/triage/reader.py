@@ -116,7 +116,7 @@ class _Reader:
 
     def _output(self, line: RawLine) -> None:
         text = plain(line.text)
-        if ended := _EXIT.match(text):
+        if "Process completed" in text and (ended := _EXIT.match(text)):
             self._step.exit(int(ended[1]), self._number)
             self._after()
         elif text.startswith("##["):
@@ -155,7 +155,7 @@ class _Reader:
             self._step.is_excused = True
 
     def _words_of_a_step(self, text: str) -> None:
-        if _CHECKED_OUT.match(text) and len(self._checkouts) < MOST_CHECKOUTS:
+        if text.startswith("HEAD") and _CHECKED_OUT.match(text) and len(self._checkouts) < MOST_CHECKOUTS:
             self._checkouts.append(text)
         elif self._step.part is Part.SETUP and not self._name and text.startswith(_JOB_NAME):
             self._name = text.removeprefix(_JOB_NAME)[:MOST_NAME]

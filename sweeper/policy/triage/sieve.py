@@ -16,15 +16,15 @@ _NUMBER = re.compile(r"[0-9]+")
 
 
 class Sieve:
-    """Lets through what can fit. `needed`: for each row the texts one of which it needs, or None."""
+    """Lets through what can fit. `needed`: for each row sets of texts; it needs one of each, the first tells most."""
 
-    def __init__(self, needed: Sequence[frozenset[str] | None]) -> None:
+    def __init__(self, needed: Sequence[Sequence[frozenset[str]]]) -> None:
+        self._needed = [[{_without_numbers(text.lower()) for text in texts} for texts in row] for row in needed]
         users: dict[str, list[int]] = {}
-        for row, texts in enumerate(needed):
-            for text in {_without_numbers(text.lower()) for text in texts or ()}:
+        for row, sets in enumerate(self._needed):
+            for text in sets[0] if sets else {""}:
                 users.setdefault(text, []).append(row)
-        self._always = [row for row, texts in enumerate(needed) if texts is None]
-        self._always += users.pop("", [])
+        self._always = users.pop("", [])
         self._by_piece = _shared_pieces(users)
         self._remembered: dict[str, tuple[int, ...]] = {}
 
@@ -47,7 +47,11 @@ class Sieve:
                 for text, rows in needed:
                     if text in shape:
                         found.update(rows)
-        return tuple(sorted(found))
+        return tuple(row for row in sorted(found) if all(_has_one(shape, texts) for texts in self._needed[row]))
+
+
+def _has_one(shape: str, texts: Iterable[str]) -> bool:
+    return any(text in shape for text in texts)
 
 
 def _without_numbers(text: str) -> str:
