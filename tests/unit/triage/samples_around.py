@@ -33,7 +33,9 @@ AROUND: dict[str, tuple[str, ...]] = {
     "memory": (
         "Killed",
         "/home/runner/work/_temp/x.sh: line 3:  1234 Killed                  pytest -q",
+        "100%|##########| 180/180 [05:35<00:00]/home/runner/work/_temp/x.sh: line 1:  1619 Killed    python run.py",
         "Process completed with exit code 137.",
+        "The process '/usr/bin/bash' failed with exit code 137",
         "Out of memory: Killed process 1234 (node)",
         "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory",
         "OSError: [Errno 12] Cannot allocate memory",
@@ -119,6 +121,7 @@ AROUND: dict[str, tuple[str, ...]] = {
         "GitHub Actions is not permitted to create or approve pull requests.",
     ),
     "coverage service": (
+        "429 - {'detail': 'Rate limit reached. Please upload with the Codecov repository upload token to resolve'}",
         "Error: Codecov: Failed to properly upload report: The process '/home/runner/codecov' failed with exit code 1",
         "Bad response: 422 from coveralls",
     ),
@@ -137,6 +140,7 @@ AROUND: dict[str, tuple[str, ...]] = {
         "Failed to CreateArtifact: Artifact storage quota has been hit. Unable to upload any new artifacts.",
     ),
     "docker build": (
+        'buildx failed with: ERROR: failed to solve: process "/bin/sh -c go mod download" did not complete',
         "ERROR: failed to solve: dockerfile parse error on line 3: unknown instruction: RUNN",
         "validating /app/docker-compose.yml: services.web Additional property imagee is not allowed",
         "manifest for python:9.9 not found: manifest unknown: manifest unknown",

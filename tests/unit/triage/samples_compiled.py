@@ -5,10 +5,12 @@ COMPILED: dict[str, tuple[str, ...]] = {
         " FAIL  src/sum.test.ts > adds > two numbers",
         " \u276f src/sum.test.ts:4:22",
         "   \u00d7 adds two numbers 5ms",
+        " AssertionError: expected 1 to deeply equal 2",
         " Test Files  1 failed | 11 passed (12)",
         "      Tests  2 failed | 118 passed (120)",
     ),
     "jest": (
+        "    expect(received).toBe(expected) // Object.is equality",
         "FAIL src/sum.test.ts",
         "  \u25cf adds \u203a two numbers",
         "  \u25cf Test suite failed to run",
@@ -133,6 +135,9 @@ COMPILED: dict[str, tuple[str, ...]] = {
     ),
     "maven surefire": (
         "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test (default) on app",
+        "[ERROR]   LoginTest.refuses:68 MojoFailureException should be thrown.",
+        "Failed tests:   testFges(edu.acme.TestFges): expected:<1> but was:<2>",
+        "[ERROR]   LoginTest.refuses \u00bb NullPointer",
         "[ERROR]   LoginTest.refuses:12 expected: <1> but was: <2>",
         "[ERROR] org.acme.LoginTest.refuses -- Time elapsed: 0.012 s <<< FAILURE!",
         "[ERROR] refuses(org.acme.LoginTest)  Time elapsed: 0.012 s  <<< ERROR!",
@@ -157,6 +162,7 @@ COMPILED: dict[str, tuple[str, ...]] = {
         "e: file:///app/src/main/kotlin/A.kt:3:5 Unresolved reference: x",
     ),
     "maven": (
+        "Error:  Failed to execute goal org.acme:own-maven-plugin:1.0:go (default) on project app: broken",
         "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:3.9.0:compile (default-compile)",
         "[ERROR] COMPILATION ERROR : ",
         "[ERROR] Failed to execute goal org.acme:own-maven-plugin:1.0:go (default) on project app: broken",

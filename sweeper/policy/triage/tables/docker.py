@@ -24,7 +24,7 @@ ROWS = (
         "an image is not there",
     ),
     BUILD.last_word(
-        r"^(?:ERROR: |error: )(?P<message>failed to (?:solve|build): (?!.{0,200}"
+        r"^(?:Error: )?(?:buildx failed with: )?(?:ERROR: |error: )(?P<message>failed to (?:solve|build): (?!.{0,200}"
         r"(?:failed to do request|failed to fetch|toomanyrequests|i/o timeout)).*)",
         "a step of the image's build failed",
     ),

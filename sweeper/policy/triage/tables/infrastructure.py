@@ -74,11 +74,15 @@ ROWS = (
         "GitHub answers with an error page",
     ),
     MEMORY.last_word(
-        r"^(?:\S{1,200}: line \d{1,6}: +\d{1,9} |g?make(?:\[\d{1,4}\])?: \*\*\* \[.{1,200}\] )?Killed(?: {2,40}\S.*)?$",
+        r"^(?:.{0,300}: line \d{1,6}: {1,8}\d{1,9} |"
+        r"g?make(?:\[\d{1,4}\])?: \*\*\* \[.{1,200}\] )?Killed(?: {2,40}\S.*)?$",
         "a process was killed, as if memory ran out",
     ),
     MEMORY.last_word(
         r"^(?:Error: )?Process completed with exit code 137\.", "a process was killed, as if memory ran out"
+    ),
+    MEMORY.last_word(
+        r"(?P<message>The process '.{1,200}' failed with exit code 137)\b", "a process was killed, as if memory ran out"
     ),
     MEMORY.error(r"(?P<message>Out of memory: Killed process|oom-kill|OOMKilled)", "memory ran out"),
     MEMORY.error(

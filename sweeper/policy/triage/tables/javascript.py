@@ -24,6 +24,8 @@ UNFORMATTED = "a file is not formatted"
 ROWS = (
     VITEST.last_word(rf"^ ?FAIL {{1,2}}(?:\|.{{1,40}}\| )?(?P<test>{SCRIPT} > .+)", FAILED),
     VITEST.error(rf"^ {{0,3}}\u276f {SCRIPT}:(?P<line>\d+):\d+$", "the failure passed through this place"),
+    VITEST.error(r"^ ?(?P<message>AssertionError: expected .*)", "an assertion did not hold"),
+    JEST.error(r"^ {4,8}(?P<message>expect\(received\)\..*)", "an expectation did not hold"),
     VITEST.error(r"^ {0,8}[\u00d7] (?P<message>[^\n]+?) \d+ms$", FAILED),
     VITEST.hint(r"^ {1,12}(?:Test Files|Tests) {1,4}[1-9]\d* failed\b", "the summary counts failures"),
     JEST.last_word(rf"^ ?FAIL {{1,2}}(?:\S+ )?{SCRIPT}", "a test file failed"),

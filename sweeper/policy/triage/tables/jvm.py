@@ -13,13 +13,13 @@ GRADLE = Words("gradle", FailureClass.BUILD)
 GRADLE_TEST = Words("gradle test", FailureClass.TEST)
 GRADLE_SETTINGS = Words("gradle", FailureClass.CONFIGURATION)
 
-GOAL = r"^\[ERROR\] (?P<message>Failed to execute goal \S*"
+GOAL = r"^(?:\[ERROR\] |Error: {1,2})?(?P<message>Failed to execute goal \S*"
 
 ROWS = (
     SUREFIRE.last_word(rf"{GOAL}(?:surefire|failsafe)-plugin:.*)", "maven says that tests failed"),
     SUREFIRE.error(
         r"^\[ERROR\] {1,4}(?P<test>[\w.$]+[.#][\w$]+)(?::(?P<line>\d+)|\(\))?(?:->\S+)?:? {0,2}"
-        r"(?P<message>(?:\u00bb|expected|Expect|Wanted).*)",
+        r"(?P<message>(?:\u00bb|expected|Expect|Wanted).*|(?<=\d )\S.*)",
         "a test failed",
     ),
     SUREFIRE.error(
@@ -27,8 +27,10 @@ ROWS = (
         r"Time elapsed: [\d.,]+ {0,2}s(?:ec)? {1,3}<<< (?:FAILURE|ERROR)!",
         "a test failed",
     ),
+    SUREFIRE.error(r"^Failed tests: {1,4}(?P<test>\w+\([\w.$]+\))(?P<message>.*)", "a test failed"),
     SUREFIRE.error(
-        r"^(?:\[ERROR\] )?Tests run: \d+, (?:Failures: [1-9]\d*, Errors: \d+|Failures: 0, Errors: [1-9]\d*)",
+        r"^(?:\[ERROR\] |Error: {1,2})?Tests run: \d+, "
+        r"(?:Failures: [1-9]\d*, Errors: \d+|Failures: 0, Errors: [1-9]\d*)",
         "the summary counts failures",
     ),
     MAVEN_LINT.last_word(rf"{GOAL}(?:checkstyle|pmd|spotbugs|ktlint|detekt)(?:-maven)?-plugin:.*)", "a rule is broken"),
@@ -56,7 +58,8 @@ ROWS = (
     MAVEN.last_word(rf"{GOAL}compiler-plugin:.*)", "the code does not compile"),
     MAVEN.error(r"^\[ERROR\] (?P<message>COMPILATION ERROR :)", "the code does not compile"),
     MAVEN.last_word(
-        r"^\[ERROR\] (?!.{0,900}Could not (?:transfer|resolve|find artifact))(?P<message>Failed to execute goal .*)",
+        r"^(?:\[ERROR\] |Error: {1,2})?(?!.{0,900}Could not (?:transfer|resolve|find artifact))"
+        r"(?P<message>Failed to execute goal .*)",
         "maven gave up",
     ),
     MAVEN.error(

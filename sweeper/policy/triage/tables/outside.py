@@ -128,6 +128,10 @@ ROWS = (
         "a rule of the branch forbids the push",
     ),
     RIGHTS.error(r"(?P<message>GitHub Actions is not permitted to create or approve pull requests)", REFUSED),
+    COVERAGE.last_word(
+        r"(?P<message>Rate limit reached\. Please upload with the Codecov repository upload token)",
+        "a service for coverage did not take the report",
+    ),
     COVERAGE.error(
         r"(?P<message>Codecov: Failed to .{1,200}|Upload failed: .{0,20}\"message\":.{0,200}|"
         r"There was an error (?:fetching the storage URL|running the uploader).{0,200}|"
