@@ -83,6 +83,7 @@ ENVIRONMENT = {
     "REPORT_ONLY": "1",
     "REGISTRIES": "pypi=https://ann:word@host/simple, npm=http://127.0.0.1:4873",
     "EGRESS": "models.example:443, [::1]:8080",
+    "REDACT": "hunter-22, s3cret-value",
     "LIMITS": '{"files": 3}',
     "LOG_LEVEL": "debug",
     "HEARTBEAT": "2s",
