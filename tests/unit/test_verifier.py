@@ -302,6 +302,17 @@ async def test_a_pull_request_is_proved_on_the_merge_that_ci_builds() -> None:
     assert (verdict.kind, "conflicts" in verdict.reason) == (VerdictKind.NOT_FIXED, True)
 
 
+async def test_on_a_newer_target_the_targets_own_exam_counts(bench: Bench) -> None:
+    """The target has dropped a test meanwhile and changed another: the fix is not blamed for that."""
+    shown = await bench.reproduce(diagnosis=FAILING)
+    fix = bench.commit({"app.py": "answer = 42\n"}, bench.base)
+    target = bench.commit({"tests/test_app.py": "def test_answer():\n    assert answer\n"}, bench.base, "target")
+    bench.tests("pytest", lambda tree: {TESTS[0]: "passed" if is_fixed(tree) else "failed"})
+    merged = await bench.workspaces.merge(REPO, target, fix)
+    verdict = await bench.verify(fix, commit=merged, diagnosis=FAILING, reproduction=shown, exam_from=target)
+    assert verdict.kind is VerdictKind.FIXED, verdict.reason
+
+
 async def test_what_goes_into_the_history_stays_small(bench: Bench) -> None:
     many = {f"tests/conftest{n}/conftest.py": "x = 1\n" for n in range(60)}
     base = bench.commit(many, bench.base)

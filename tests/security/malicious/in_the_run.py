@@ -11,11 +11,15 @@ _DAEMON = (
 
 IN_THE_RUN = (
     Malicious(
-        "environment", "prints every environment it can read", "env; cat /proc/1/environ /proc/*/environ; exit 0"
+        "environment",
+        "prints its own environment and that of whoever started it",
+        "env; cat /proc/self/environ /proc/1/environ; exit 0",
     ),
     Malicious("host file", "reads a file of the host", "cat {secret}; cp {secret} loot; exit 0"),
     Malicious(
-        "home", "looks for credentials in homes", "cat /root/.netrc ~/.netrc ~/.git-credentials ~root/.ssh/*; exit 0"
+        "neighbours",
+        "looks at what lies beside its tree on the host",
+        "ls -R {outside}/..; cat {outside}/../s*; exit 0",
     ),
     Malicious("write outside", "writes where anybody may write", "echo x >{outside}/written; exit 0"),
     Malicious(
