@@ -27,6 +27,7 @@ def read_history(client: Client, facts: RunFacts) -> RunHistory:
     look = _Look(there, facts, newest)
     green = look.last_green()
     base = facts.pull
+    behind, base_head = look.behind(base.base_ref) if base else (0, None)
     return RunHistory(
         green_attempts=look.green_attempts(),
         head_failing_jobs=look.failing_jobs(look.runs({"head_sha": facts.branch_head})) if facts.branch_head else None,
@@ -34,7 +35,8 @@ def read_history(client: Client, facts: RunFacts) -> RunHistory:
         last_green_at=green.created_at if green else None,
         commits_since=look.commits_since(green.head_sha) if green else (),
         base_failing_jobs=look.base_failing_jobs(base.base_ref) if base else None,
-        behind_base=look.behind(base.base_ref) if base else 0,
+        behind_base=behind,
+        base_head=base_head,
     )
 
 
@@ -112,10 +114,12 @@ class _Look:
         commits = found.commits[-MOST_COMMITS:] if found else ()
         return tuple(f"{one.sha[:12]} {_subject(one.commit.message)}".rstrip() for one in commits)
 
-    def behind(self, base: str) -> int:
-        """How many commits of the target the tested commit does not have."""
+    def behind(self, base: str) -> tuple[int, str | None]:
+        """How many commits of the target the tested commit does not have, and where the target is now."""
         found = self._compare(base)
-        return found.behind_by if found else 0
+        if found is None or found.base_commit is None:
+            return 0, None
+        return found.behind_by, found.base_commit.sha
 
     def _compare(self, base: str) -> CompareReply | None:
         basehead = f"{quote(base)}...{self.facts.head_sha}"

@@ -5,7 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
+from itertools import islice
 
+from adapters.github.annotations import hit_time_limit
 from adapters.github.auth import tokens_for
 from adapters.github.checks import CHECK_NAME
 from adapters.github.ci_replies import CheckRunReply, RunReply
@@ -22,6 +24,9 @@ from sweeper.model.upkeep import FailedRun, OpenCheck, PullTrace, Remains, Repos
 
 LISTED_AS = ("failure", "timed_out")
 """What GitHub lists by. A run that could not even start has no job to mend and is left to its webhook."""
+
+MOST_CANCELLED = 20
+"""Cancelled runs of one look that are asked for a time limit; of those GitHub sends no other word."""
 
 LONGEST_RUN = timedelta(days=3)
 """GitHub lists by creation, and we ask for ends: of runs begun or first tried earlier than that only webhooks tell."""
@@ -80,6 +85,11 @@ class GitHubInventory:
                 # A query may be lost on the way over a rename, so each run is looked at here, too.
                 if run.updated_at >= since and run.conclusion in FAILING_CONCLUSIONS:
                     found[run.id] = _failed(run)
+        query = {"status": "cancelled", "created": created, "exclude_pull_requests": "true"}
+        cancelled = there.pages(_ListedRun, "actions/runs", query, within="workflow_runs")
+        for run in islice((run for run in cancelled if run.updated_at >= since), MOST_CANCELLED):
+            if hit_time_limit(there, run):
+                found[run.id] = _failed(run)
         return tuple(found[run_id] for run_id in sorted(found))
 
     async def remains(self, repository: RepositoryRef) -> tuple[Remains, ...]:

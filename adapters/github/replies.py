@@ -74,6 +74,7 @@ class CompareReply(Wire):
     """What one commit has that another has not, oldest first; of more than 250 GitHub leaves out the oldest."""
 
     behind_by: int = 0
+    base_commit: CommitReply | None = None
     commits: tuple[CommitReply, ...] = ()
 
 

@@ -175,6 +175,7 @@ def _background(history: RunHistory, failing: set[str]) -> Background:
         last_green=history.last_green,
         red_since=history.last_green_at,
         commits_since_green=history.commits_since[-20:],
+        newer_base=history.base_head if history.behind_base else None,
     )
 
 

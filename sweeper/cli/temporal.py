@@ -42,6 +42,7 @@ async def serve_temporal(settings: Settings, state: StateDir) -> AsyncIterator[S
         return
     async with EmbeddedTemporal(state.root) as embedded:
         client = await connect(TemporalTarget(address=embedded.address))
+        await prepare_namespace(client)  # one that an older version started may not know all we ask it for
         yield ServedTemporal(client=client, watch=embedded.watch)
 
 

@@ -146,7 +146,7 @@ class Background(Wire):
 
     `head_fails_alike` None: the target's head says nothing. `seen_in`: earlier sweeps of the same signature, newest
     first. `red_since`: when the workflow last passed there; `commits_since_green`: `<sha> <subject>` of what came
-    since then, oldest first.
+    since then, oldest first. `newer_base`: where a pull request's target is now, if it has moved on.
     """
 
     head_fails_alike: bool | None = None
@@ -156,6 +156,7 @@ class Background(Wire):
     last_green: str | None = None
     red_since: Instant | None = None
     commits_since_green: tuple[str, ...] = ()
+    newer_base: str | None = None
 
 
 class Diagnosis(Wire):

@@ -132,7 +132,7 @@ class RunHistory(Strict):
     workflow on the branch's head, if that is another run; None: there is none. `last_green`: the newest commit before
     this run on which the workflow passed there, and `last_green_at` when that run was made; `commits_since` come after
     it, `<sha> <subject>`, oldest first, at most 100. Of a pull request's run also: `base_failing_jobs`, the same for
-    its target, and `behind_base`, how many commits of the target the tested commit lacks.
+    its target, `behind_base`, how many commits of the target the tested commit lacks, and `base_head`, where the target is now.
     """
 
     green_attempts: tuple[int, ...] = ()
@@ -142,6 +142,7 @@ class RunHistory(Strict):
     commits_since: tuple[str, ...] = ()
     base_failing_jobs: tuple[str, ...] | None = None
     behind_base: int = 0
+    base_head: str | None = None
 
 
 class OtherPull(Strict):

@@ -59,9 +59,24 @@ class Making(Chapter):
         self._progress.note(reproduction=reproduction)
         if reproduction.is_flaky:
             return await self._flaky()
-        return _not_red(
+        refusal = _not_red(
             reproduction, Outcome.NOT_REPRODUCED, "every check passes on the failing commit: nothing to fix"
         )
+        return refusal or await self._mended_in_target()
+
+    async def _mended_in_target(self) -> Ending | None:
+        """A pull request that only lacks what its target has meanwhile is to be updated, not patched."""
+        state = self._progress.state
+        tested, newer_base = state.tested, known(state.diagnosis).background.newer_base
+        if tested is None or newer_base is None or newer_base == tested.merged_with:
+            return None
+        merged = tested.model_copy(update={"merged_with": newer_base, "source": "the target as it is now"})
+        found = await self._proof.reproduce(tested=merged)
+        if found.problem is not None or found.is_flaky or found.is_red:
+            return None
+        pull = known(known(state.facts).pull)
+        reason = f"every check passes once {pull.base_ref} as it is now is merged in: update pull request {pull.number}"
+        return Ending(outcome=Outcome.ALREADY_FIXED_ELSEWHERE, reason=reason)
 
     async def _flaky(self) -> Ending | None:
         """Red and green on the same tree: no code is changed for that. Others go first while it is watched."""

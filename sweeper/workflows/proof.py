@@ -3,7 +3,7 @@
 from temporalio import workflow
 
 from sweeper.activities import names, requests
-from sweeper.model import CheckPlan, Patch, Reproduction, Step, SweepInput, Verdict, VerdictKind
+from sweeper.model import CheckPlan, Patch, Reproduction, Step, SweepInput, TestedTree, Verdict, VerdictKind
 from sweeper.workflows.calls import Calls
 from sweeper.workflows.progress import Progress, known
 
@@ -33,10 +33,10 @@ class Proof:
             self._progress.note(host=choice.host)
         return self._calls.host
 
-    async def reproduce(self, commit: str | None = None) -> Reproduction:
-        """The checks on the untouched failing commit, or on `commit`."""
+    async def reproduce(self, commit: str | None = None, tested: TestedTree | None = None) -> Reproduction:
+        """The checks on the untouched tree that CI built, or on `commit`, or on another `tested` tree."""
         state = self._progress.state
-        tested = state.tested if commit is None else None
+        tested = tested or (state.tested if commit is None else None)
         self._progress.enter(Step.PREPARE)
         prepare = requests.PrepareRequest(
             sweep=workflow.info().workflow_id, facts=known(state.facts), commit=commit, tested=tested

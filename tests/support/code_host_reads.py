@@ -34,6 +34,7 @@ class FakeReads(FakeExtras):
                 commits_since=self._between(green.sha, run.sha)[-100:] if green else (),
                 base_failing_jobs=_failing_jobs(self._on_base(run, pull.base_ref)) if pull else None,
                 behind_base=len(self._between(run.sha, self.branches[pull.base_ref])) if pull else 0,
+                base_head=self.branches[pull.base_ref] if pull else None,
             )
 
     def _others(self, run: FakeRun) -> Iterator[FakeRun]:
