@@ -49,6 +49,8 @@ class Desk:
             raise Refused(502, "The registry's page makes no sense", path) from None
         except SweeperError as error:
             raise Refused(502, str(error), path) from None
+        except OSError:
+            raise Refused(502, "The download cache cannot be used; make room in the state directory", path) from None
 
     async def _answer(self, registry: Registry, path: str, here: str) -> Answer:
         pages = _PagesOf(self._cache, registry.base, self._may_fetch)

@@ -184,6 +184,13 @@ async def test_a_file_that_the_index_does_not_mean_any_more_is_not_served(
         assert await get(gate, FILE) == (200, b"another")
 
 
+async def test_a_cache_that_cannot_be_written_is_said(downloads: RegistryDownloads, tmp_path: Path) -> None:
+    async with downloads.fetching() as gate:
+        (tmp_path / "cache" / "objects").rmdir()
+        status, said = await get(gate, PAGE)
+        assert (status, b"make room" in said, gate.refused) == (502, True, (PAGE,))
+
+
 class Clock:
     def __init__(self) -> None:
         self.now = 1000.0

@@ -235,6 +235,30 @@ async def test_nothing_is_reached_but_the_gate_itself(room: Room, downloads: Reg
     }
 
 
+ASK = """
+import os, socket, sys
+host, port = os.environ["HTTPS_PROXY"].removeprefix("http://").split(":")
+s = socket.create_connection((host, int(port)), 10)
+s.sendall(f"CONNECT {sys.argv[1]} HTTP/1.1\\r\\n\\r\\n".encode())
+said = s.recv(100)
+if b" 200 " in said:
+    s.sendall(b"hello")
+print((said + b"".join(iter(lambda: s.recv(100), b""))).decode())
+"""
+
+
+async def test_a_command_inside_reaches_what_was_listed_and_nothing_beside_it(room: Room, tmp_path: Path) -> None:
+    async with echo() as port, echo() as other:
+        downloads = RegistryDownloads(tmp_path / "cache", {}, [HostPort("127.0.0.1", port)])
+        async with downloads.fetching() as gate:
+            through = {"env": dict(gate.env), "gate": gate.directory}
+            listed = await room.run("python3", "-c", ASK, f"127.0.0.1:{port}", **through)
+            beside = await room.run("python3", "-c", ASK, f"127.0.0.1:{other}", **through)
+            assert b"heard hello" in listed.output
+            assert (b" 403 " in beside.output, b"heard" in beside.output) == (True, False)
+            assert gate.refused == (f"127.0.0.1:{other}",)
+
+
 async def test_the_gates_directory_cannot_be_changed_from_inside(room: Room, downloads: RegistryDownloads) -> None:
     async with downloads.fetching() as gate:
         socket = f"/sweeper/gate/{PORT}.sock"
