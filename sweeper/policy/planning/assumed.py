@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from sweeper.errors import BadInput
 from sweeper.model import JobEvidence, JobFacts, RunFacts, StepFacts
+from sweeper.policy.planning.conditions import may_hold, only_speaks
+from sweeper.policy.planning.evaluation import Context, Mark, Scope
 from sweeper.policy.planning.jobs import JobIndex, Located
 from sweeper.policy.planning.record import one_line, shown
 from sweeper.policy.planning.workflow_file import WorkflowStep, read_workflow
@@ -35,7 +37,7 @@ def chosen(jobs: Sequence[JobEvidence], name: str) -> tuple[JobEvidence, ...]:
 def _assumed(located: Located, step: str | None) -> JobFacts | None:
     steps = located.job.steps
     names = [shown(candidate, located.scope) for candidate in steps]
-    fitting = [n for n, candidate in enumerate(steps) if _fits(candidate, names[n], step)]
+    fitting = [n for n, candidate in enumerate(steps) if _fits(candidate, names[n], step, located.scope)]
     if step is not None and not fitting:
         return None
     record = tuple(
@@ -45,7 +47,10 @@ def _assumed(located: Located, step: str | None) -> JobFacts | None:
     return JobFacts(id=0, name=located.names[0], conclusion=FAILURE, steps=record)
 
 
-def _fits(candidate: WorkflowStep, name: str, wanted: str | None) -> bool:
+def _fits(candidate: WorkflowStep, name: str, wanted: str | None, scope: Scope) -> bool:
     if wanted is not None:
         return one_line(name) == one_line(wanted)
-    return bool(candidate.run and candidate.run.strip())
+    if candidate.run is None:
+        return False
+    unsettled = Context(rest=Mark.LATER)
+    return not only_speaks(candidate.run) and may_hold(candidate.condition, scope.having(steps=unsettled))

@@ -39,9 +39,15 @@ class Environment:
         return {**shared, **written_out(own, scope)}
 
     def context(self, own: Mapping[str, str], scope: Scope) -> Context:
-        """`env` in expressions: names nobody has given yet may be given by a script."""
+        """`env` in expressions: names nobody has given yet may be given by a script.
+
+        Nothing is raised for a value that cannot be known: the step may never run, or nobody may ask for it.
+        """
         shared = _context(self._shared, self._scripts)
-        return _context({**self._shared, **written_out(own, scope.having(env=shared))}, self._scripts, own)
+        inner = scope.having(env=shared)
+        return Context(
+            {**shared.known, **{name.lower(): _own(value, inner) for name, value in own.items()}}, Mark.LATER
+        )
 
     def _changed(self, name: str, value: str) -> str:
         if name not in self._scripts or OPEN in value:
@@ -73,9 +79,16 @@ def _whole(value: str, scope: Scope) -> dict[str, str]:
     return {name: text(item) for name, item in mapping.items()}
 
 
-def _context(env: Mapping[str, str], scripts: str, own: Mapping[str, str] | None = None) -> Context:
+def _own(value: str, scope: Scope) -> str | Mark:
+    try:
+        filled = fill(value, scope)
+    except Unverifiable:
+        return Mark.NEVER
+    return Mark.LATER if OPEN in filled else filled
+
+
+def _context(env: Mapping[str, str], scripts: str) -> Context:
     known: dict[str, Value | Context | Mark] = {}
     for name, value in env.items():
-        is_changed = name in scripts and name not in (own or {})
-        known[name.lower()] = Mark.LATER if is_changed or OPEN in value else value
+        known[name.lower()] = Mark.LATER if name in scripts or OPEN in value else value
     return Context(known, rest=Mark.LATER)

@@ -1,22 +1,22 @@
 """One failing job, step by step: what has to run before the step that failed, that step, and the tests after it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from sweeper.errors import Unverifiable
 from sweeper.model import Check, JobFacts, PlanStep, StepFacts, Tool
 from sweeper.policy.planning import actions
+from sweeper.policy.planning.conditions import holds, only_speaks
 from sweeper.policy.planning.environment import Environment
-from sweeper.policy.planning.evaluation import OPEN, Context, Mark, Scope, evaluate, fill
+from sweeper.policy.planning.evaluation import Context, Mark, Scope, fill
 from sweeper.policy.planning.jobs import Located
-from sweeper.policy.planning.matrix import only_expression
 from sweeper.policy.planning.record import failing_index, matched, shown
 from sweeper.policy.planning.runtime import shell_argv
 from sweeper.policy.planning.surroundings import judge_surroundings
 from sweeper.policy.planning.syntax import shortened
-from sweeper.policy.planning.values import MOST_TEXT, is_true
+from sweeper.policy.planning.values import MOST_TEXT
 from sweeper.policy.planning.workflow_file import WorkflowFile, WorkflowStep
 
 _CHECKING = re.compile(
@@ -87,8 +87,8 @@ class Walk:
         if not self._ran(step, record):
             self._note(name, "is left out: it was not run in CI either")
             self._remember(step, Context({"outcome": "skipped", "conclusion": "skipped", "outputs": Context()}))
-        elif step.run is not None and not step.run.strip():
-            self._note(name, "is left out: it runs nothing")
+        elif step.run is not None and only_speaks(step.run):
+            self._note(name, "is left out: it says something and does nothing")
         elif step.run is not None:
             self._before.append(self._script(step, step.run, name))
             self._note(name, "runs before the check")
@@ -99,7 +99,7 @@ class Walk:
         found = actions.meaning(uses, step.inputs, self._scope_of_step())
         if found.problem is not None:
             raise Unverifiable(found.problem)
-        self._tools += [tool for tool in found.tools if tool not in self._tools]
+        self._install(found.tools)
         if found.command is not None:
             self._before += [*self._installation(step, found, name), self._action(step, found, name)]
         else:
@@ -108,6 +108,13 @@ class Walk:
             self._remember(step, Context({**done, "outputs": Context(rest=rest)}))
         self._note(name, found.why)
 
+    def _install(self, tools: Sequence[Tool]) -> None:
+        """The last one of a name is the one that steps find; it comes first."""
+        for tool in tools:
+            others = [other for other in self._tools if other != tool]
+            place = next((n for n, other in enumerate(others) if other.name == tool.name), len(others))
+            self._tools = [*others[:place], tool, *others[place:]]
+
     def _ran(self, step: WorkflowStep, record: StepFacts | None) -> bool:
         """By GitHub's record of the job; without one, by the condition. Raises Unverifiable naming that."""
         if record is not None and record.conclusion is not None:
@@ -115,16 +122,7 @@ class Walk:
         return self._holds(step)
 
     def _holds(self, step: WorkflowStep) -> bool:
-        source = step.condition.strip()
-        if not source:
-            return True
-        alone = only_expression(source)
-        if alone is None and OPEN in source:
-            raise Unverifiable(f"has the condition '{shortened(source)}', which is no single expression")
-        try:
-            return is_true(evaluate(alone or source, self._scope_of_step(step)))
-        except Unverifiable as problem:
-            raise Unverifiable(f"has the condition '{shortened(source)}', but {problem}") from problem
+        return holds(step.condition, self._scope_of_step(step))
 
     def _failed(self, step: WorkflowStep, name: str) -> PlanStep:
         if step.run is not None:
@@ -133,7 +131,7 @@ class Walk:
             found = actions.meaning(step.uses or "", step.inputs, self._scope_of_step())
             if found.command is None or not found.is_check:
                 raise Unverifiable(found.problem or f"is the action {(step.uses or '')[:100]!r}, which runs no check")
-            self._tools += [tool for tool in found.tools if tool not in self._tools]
+            self._install(found.tools)
             self._before += self._installation(step, found, name)
             script = self._action(step, found, name)
         limit = f", without its own limit of {step.timeout_minutes[:20]} minutes" if step.timeout_minutes else ""

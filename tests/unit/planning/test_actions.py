@@ -16,7 +16,7 @@ def _after(step: str, before: str = "") -> str:
         ("{uses: actions/setup-python@v5, with: {python-version: '3.12', cache: pip}}", ["python 3.12"]),
         ("{uses: actions/setup-python@v5, with: {python-version: 3.10}}", ["python 3.1"]),
         ("{uses: actions/setup-python@v5}", ["python"]),
-        ('{uses: actions/setup-python@v5, with: {python-version: "3.11\\n3.12\\n"}}', ["python 3.11", "python 3.12"]),
+        ('{uses: actions/setup-python@v5, with: {python-version: "3.11\\n3.12\\n"}}', ["python 3.12", "python 3.11"]),
         ("{uses: Actions/Setup-Python@v5, with: {python-version-file: .py-version}}", ["python file:.py-version"]),
         ("{uses: actions/setup-node@v4, with: {node-version: '${{ matrix.v }}', registry-url: x}}", ["node 20"]),
         ("{uses: actions/setup-node@v4, with: {node-version-file: .nvmrc}}", ["node file:.nvmrc"]),
@@ -186,3 +186,12 @@ def test_a_cache_that_is_left_out_has_no_hit() -> None:
         "- {id: c, uses: actions/cache@v4}\n- {run: make, if: steps.c.outputs.cache-hit != 'true'}\n- run: pytest"
     )
     assert [step.command for step in check_of(file).before] == ["make"]
+
+
+def test_of_two_versions_of_a_tool_the_last_one_is_the_one_that_is_found() -> None:
+    steps = [
+        f"- {{uses: actions/setup-{name}@v4, with: {{{name}-version: {v}}}}}"
+        for name, v in (("node", 24), ("go", 1), ("node", 20))
+    ]
+    check = check_of(steps_file("\n".join([*steps, "- run: pytest"])))
+    assert [f"{tool.name} {tool.version}" for tool in check.tools] == ["node 20", "node 24", "go 1"]

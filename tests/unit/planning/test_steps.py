@@ -104,6 +104,11 @@ def test_a_condition_that_is_not_known_is_named(condition: str, named: str) -> N
     assert named in refusal
 
 
+def test_what_a_step_that_does_not_run_would_have_needed_is_no_matter() -> None:
+    steps = "- {run: make, if: failure(), env: {T: '${{ secrets.T }}'}}\n- {uses: a/b@v1, if: github.ref == 'x'}\n- run: pytest"
+    assert check_of(steps_file(steps)).before == ()
+
+
 @pytest.mark.parametrize(("conclusion", "before"), [("success", ["make"]), ("skipped", [])])
 def test_githubs_record_says_whether_a_step_ran(conclusion: str, before: list[str]) -> None:
     file = steps_file("- {name: Maybe, run: make, if: vars.ON}\n- run: pytest")
@@ -286,5 +291,25 @@ def test_a_job_that_died_without_a_failing_step_has_a_check_only_if_it_has_one_s
     assert "it died without a step that failed" in refusal_of(steps_file("- run: a\n- run: b"), died)
 
 
-def test_a_step_that_runs_nothing_is_left_out() -> None:
-    assert check_of(steps_file("- {name: Note, run: ''}\n- run: pytest")).before == ()
+@pytest.mark.parametrize(
+    ("script", "is_left_out"),
+    [
+        ("", True),
+        ("# nothing yet", True),
+        ('echo "$CONTEXT"', True),
+        ("echo one\necho two", True),
+        ("echo x >> $GITHUB_ENV", False),
+        ("echo x | tee y", False),
+        ("echo $(make)", False),
+        ("echo `make`", False),
+        ("echo x; make", False),
+        ("echo x && make", False),
+        ("echo a\\\nmake", False),
+        ("echo ::add-path::/x", False),
+        ("echoes", False),
+    ],
+)
+def test_a_step_that_only_says_something_is_left_out_whatever_it_would_say(script: str, is_left_out: bool) -> None:
+    head = "- name: Note\n  env: {CONTEXT: '${{ toJSON(github) }}'}\n  run: |\n    "
+    plan = plan_of(steps_file(head + script.replace("\n", "\n    ") + "\n- run: pytest"))
+    assert bool(plan.checks) == is_left_out
