@@ -70,6 +70,7 @@ AROUND: dict[str, tuple[str, ...]] = {
         "net/http: TLS handshake timeout",
         "read tcp 10.1.0.4:443: read: connection reset by peer",
         "java.net.SocketTimeoutException: connect timed out",
+        "> Connect to repo.maven.apache.org:443 failed: connect timed out",
         "warning: spurious network error (2 tries remaining): [28] Timeout was reached",
         "E: Failed to fetch http://azure.archive.ubuntu.com/ubuntu/pool/x.deb  Connection failed",
         "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 1234 (unattended-upgr)",
@@ -130,6 +131,7 @@ AROUND: dict[str, tuple[str, ...]] = {
         "Some packages have been changed but no changesets were found. Run `changeset add` to resolve this error.",
     ),
     "release": (
+        "[ERROR] Failed to execute goal org.sonatype.plugins:nexus-staging-maven-plugin:1.6.8:deploy (injected) on app",
         "[12:00:00 AM] [semantic-release] \u203a \u2718  An error occurred while running semantic-release",
         "ENOGHTOKEN No GitHub token specified.",
         "You cannot publish over the previously published versions: 1.2.0.",

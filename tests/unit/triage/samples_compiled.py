@@ -153,6 +153,12 @@ COMPILED: dict[str, tuple[str, ...]] = {
         "> The following files had format violations:",
         "Execution failed for task ':app:spotlessJavaCheck'",
     ),
+    "ant": ("    [javac] /app/src/A.java:3: error: ';' expected",),
+    "ant junit": (
+        "    [junit] Test org.acme.LoginTest FAILED",
+        "    [junit]     => java.net.ConnectException: Connection refused (Connection refused)",
+        "    [junit] Tests run: 4, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 sec",
+    ),
     "maven enforcer": (
         "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-enforcer-plugin:3.0.0:enforce (enforce) on app",
     ),

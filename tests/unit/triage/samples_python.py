@@ -38,9 +38,11 @@ PYTHON: dict[str, tuple[str, ...]] = {
     ),
     "unittest": (
         "FAILED (failures=1, errors=2)",
+        "FAILED (SKIP=1, failures=1)",
         "FAIL: test_sum (tests.test_sum.TestSum.test_sum)",
         "test_sum (tests.test_sum.TestSum.test_sum) ... FAIL",
     ),
+    "nose": ("FAIL: test.rosdistro_verify_test.test_verify_files_identical",),
     "doctest": ('File "app/sums.py", line 3, in app.sums.add',),
     "nox": (
         "nox > Session tests-3.12 failed.",

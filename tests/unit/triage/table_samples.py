@@ -110,6 +110,8 @@ HARMLESS: tuple[str, ...] = (
     "WARNING: Running pip as the 'root' user can result in broken permissions",
     "feat: handle connection errors",
     "It took 500 ms",
+    "    1) does not modify stats when task need approval",
+    "    \u2713 asks for approval when a task needs approval",
     "",
     "   ",
 )

@@ -177,8 +177,11 @@ ROWS = (
         BROKEN_OFF,
     ),
     NETWORK.error(
-        r"(?P<message>(?:java\.net\.(?:SocketTimeoutException|UnknownHostException|ConnectException|"
-        r"SocketException)|Connect(?:ion)? to \S{1,200} (?:timed out|failed)|Read timed out))",
+        r"(?P<message>Connect(?:ion)? to \S{1,200} (?:timed out|failed)|[> ]Read timed out|[> ][Cc]onnect timed out)",
+        BROKEN_OFF,
+    ),
+    NETWORK.hint(
+        r"(?P<message>java\.net\.(?:SocketTimeoutException|UnknownHostException|ConnectException|SocketException))",
         BROKEN_OFF,
     ),
     NETWORK.error(

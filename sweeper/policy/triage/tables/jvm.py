@@ -9,6 +9,8 @@ MAVEN = Words("maven", FailureClass.BUILD)
 ENFORCER = Words("maven enforcer", FailureClass.DEPENDENCY)
 MAVEN_LINT = Words("checkstyle", FailureClass.LINT)
 MAVEN_FORMAT = Words("spotless", FailureClass.FORMAT)
+ANT = Words("ant", FailureClass.BUILD)
+ANT_TEST = Words("ant junit", FailureClass.TEST)
 GRADLE = Words("gradle", FailureClass.BUILD)
 GRADLE_TEST = Words("gradle test", FailureClass.TEST)
 GRADLE_SETTINGS = Words("gradle", FailureClass.CONFIGURATION)
@@ -54,6 +56,15 @@ ROWS = (
     JAVAC.error(
         r"^e: (?:file://)?(?P<file>[^\s:]+\.kts?):(?:\s?\(?)(?P<line>\d+)[:,] ?\d+\)?:? (?P<message>\S.*)",
         "the code does not compile",
+    ),
+    ANT_TEST.last_word(r"^ {0,12}\[junit\w*\] Test (?P<test>\S+) FAILED", "a test class failed"),
+    ANT_TEST.last_word(
+        r"^ {0,12}\[junit\w*\] Tests run: \d+, {1,2}(?:Failures: [1-9]|Failures: 0, {1,2}Errors: [1-9])",
+        "the summary counts failures",
+    ),
+    ANT_TEST.error(r"^ {0,12}\[junit\w*\] {1,8}=> (?P<message>\S.*)", "an exception ended a test"),
+    ANT.error(
+        r"^ {0,12}\[javac\] (?P<file>\S+\.java):(?P<line>\d+): error: (?P<message>.*)", "the code does not compile"
     ),
     MAVEN.last_word(rf"{GOAL}compiler-plugin:.*)", "the code does not compile"),
     MAVEN.error(r"^\[ERROR\] (?P<message>COMPILATION ERROR :)", "the code does not compile"),

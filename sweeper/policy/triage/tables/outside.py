@@ -77,8 +77,8 @@ ROWS = (
     ),
     COMMITS.error(r"^(?:Error: )?(?P<message>You have commit messages with errors)", "a commit message breaks a rule"),
     APPROVAL.last_word(
-        r"(?P<message>(?:[Rr]equires?|needs?|[Mm]issing|waiting for) (?:at least )?(?:\d{1,3} |an? )?"
-        r"(?:more )?(?:approving reviews?|approvals?)\b(?: from .{1,80})?)",
+        r"(?P<message>(?:[Rr]equires?|[Nn]eeds?|[Mm]issing|[Ww]aiting for) (?:at least )?(?:\d{1,3}|one|two) (?:more )?"
+        r"(?:approving reviews?|approvals?))\b",
         "an approval is missing",
     ),
     APPROVAL.last_word(
@@ -154,6 +154,11 @@ ROWS = (
         r"new newsfragments)s? .{0,60}(?:found|entry|branch)|"
         r"Some packages have been changed but no changesets were found).*)",
         "a note for the changelog is asked for",
+    ),
+    RELEASE.last_word(
+        r"^(?:\[ERROR\] |Error: {1,2})?(?P<message>Failed to execute goal \S{0,200}"
+        r"(?:nexus-staging|central-publishing|gpg)(?:-maven)?-plugin:.*)",
+        "a release could not be made",
     ),
     RELEASE.error(
         r"(?P<message>\[semantic-release\] (?:\[.{1,60}\] )?\S{0,4} ?(?:\u2716|\u2718) .{1,200}|"

@@ -4,6 +4,7 @@ from sweeper.model import FailureClass
 from sweeper.policy.triage.tables.words import Words
 
 UNITTEST = Words("unittest", FailureClass.TEST)
+NOSE = Words("nose", FailureClass.TEST)
 DOCTEST = Words("doctest", FailureClass.TEST)
 NOX = Words("nox", FailureClass.TEST)
 TOX = Words("tox", FailureClass.TEST)
@@ -26,9 +27,13 @@ UNTYPED = "types do not agree"
 FAILED = "a test failed"
 
 ROWS = (
-    UNITTEST.last_word(r"^FAILED \((?:failures|errors|unexpected successes)=\d", "the summary counts failures"),
+    UNITTEST.last_word(
+        r"^FAILED \((?:[A-Za-z ]{1,24}=\d{1,6}, ){0,5}(?:failures|errors|unexpected successes)=\d",
+        "the summary counts failures",
+    ),
     UNITTEST.error(r"^(?:FAIL|ERROR): (?P<test>\w+ \([\w.]+\))", FAILED),
     UNITTEST.error(r"^(?P<test>\w+ \([\w.]+\)) \.\.\. (?:FAIL|ERROR)$", FAILED),
+    NOSE.error(r"^(?:FAIL|ERROR): (?P<test>test[\w.]{0,200}\.\w+)$", FAILED),
     DOCTEST.error(r'^File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<test>[\w.]+)$', "an example failed"),
     NOX.last_word(r"^nox > Session (?P<message>\S+) failed\.", "a session of nox failed"),
     NOX.error(r"^nox > (?P<message>Command .{1,400} failed with exit code \d+)", "a command of a nox session failed"),
