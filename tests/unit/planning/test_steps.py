@@ -105,8 +105,9 @@ def test_a_condition_that_is_not_known_is_named(condition: str, named: str) -> N
 
 
 def test_what_a_step_that_does_not_run_would_have_needed_is_no_matter() -> None:
-    steps = "- {run: make, if: failure(), env: {T: '${{ secrets.T }}'}}\n- {uses: a/b@v1, if: github.ref == 'x'}\n- run: pytest"
-    assert check_of(steps_file(steps)).before == ()
+    secret = "- {run: make, if: failure(), env: {T: '${{ secrets.T }}'}}"
+    action = "- {uses: a/b@v1, if: github.ref == 'x'}"
+    assert check_of(steps_file(f"{secret}\n{action}\n- run: pytest")).before == ()
 
 
 @pytest.mark.parametrize(("conclusion", "before"), [("success", ["make"]), ("skipped", [])])
