@@ -228,6 +228,7 @@ _NOTHING = {
     "codecov/test-results-action": _UPLOAD,
     "coverallsapp/github-action": _UPLOAD,
     "github/codeql-action/upload-sarif": _UPLOAD,
+    "pre-commit-ci/lite-action": _UPLOAD,
     "step-security/harden-runner": _RUNNER,
     "jlumbroso/free-disk-space": _RUNNER,
     "gradle/actions/wrapper-validation": "it checks the wrapper's digest",

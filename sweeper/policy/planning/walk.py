@@ -134,6 +134,8 @@ class Walk:
             self._install(found.tools)
             self._before += self._installation(step, found, name)
             script = self._action(step, found, name)
+        if not script.command:
+            raise Unverifiable("failed, but there is nothing that it runs")
         limit = f", without its own limit of {step.timeout_minutes[:20]} minutes" if step.timeout_minutes else ""
         self._note(name, f"failed: it is the check{limit}")
         return script

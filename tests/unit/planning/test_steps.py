@@ -250,6 +250,7 @@ def test_what_a_pull_request_does_not_tell_is_named(expression: str) -> None:
         ("- run: pytest", "uses: ./.github/workflows/x.yml", "it calls the workflow './.github/workflows/x.yml'"),
         ("- {name: Run pytest, uses: some/action@v1}", "", "uses the action 'some/action@v1', which is not known here"),
         ("- {name: Run pytest, uses: actions/cache@v4}", "", "which runs no check"),
+        ("- {name: Run pytest, run: '${{ matrix.none }}'}", "", "failed, but there is nothing that it runs"),
         ("- run: other", "", "what failed, 'Run pytest', is no step of the workflow file"),
     ],
     ids=lambda value: value[:50],
