@@ -62,12 +62,14 @@ def by_settings(files: Sequence[Seen], exam: Exam) -> Iterator[Finding]:
         if is_checker_config(seen.old_path) and (seen.is_gone or seen.path != seen.old_path):
             found = show if exam.is_about_settings else reject
             yield found("checker_config_removed", seen.before(None), "a checker's configuration is not where it was")
+        if seen.is_gone:
+            continue
         old, new = _values(seen)
         if exam.is_about_settings:
             old, new = _without_moved(old, new)
         weaker = list(_weaker(seen, old, new))
         yield from weaker
-        if not weaker and not seen.is_gone:
+        if not weaker:
             yield from _otherwise(seen, exam)
 
 

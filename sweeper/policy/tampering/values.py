@@ -14,8 +14,12 @@ Values = dict[str, str | tuple[str, ...]]
 _DEEPEST = 12
 _INI = (".flake8", ".pylintrc", "pylintrc", ".coveragerc", ".isort.cfg", ".bandit")
 _NAMES = ("id", "name", "repo", "module")
-_PAIR = re.compile(r"[\"']?([\w./@-]{1,80})[\"']?\s{0,8}[:=]\s{0,8}(?:\[([^\]]*)\]|[\"'\[]{0,2}([\w./*-]{1,80}))")
-_FLAG = re.compile(r"--([\w-]*(?:fail-under|max-warnings|max-line-length|max-complexity|line-length))[= ]+(\d{1,9})")
+_PAIR = re.compile(
+    r"(?<![\w./@-])([\w./@-]{1,80})[\"']?\s{0,8}[:=]\s{0,8}(?:\[([^\]]*)\]|[\"'\[]{0,2}([\w./*-]{1,80}))"
+)
+_FLAG = re.compile(
+    r"(?<![\w-])--([\w-]{0,40}?(?:fail-under|max-warnings|max-line-length|max-complexity|line-length))[= ]+(\d{1,9})"
+)
 _OFF = ("off", "warn", "allow")
 
 

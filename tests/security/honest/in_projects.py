@@ -150,6 +150,32 @@ IN_PROJECTS = (
         **CONFIGURATION,
     ),
     _read(
+        "linter's new kind of configuration",
+        "the new version reads another file, with the same rules",
+        {".eslintrc.json": ESLINT},
+        {
+            ".eslintrc.json": None,
+            "eslint.config.js": "export default [{ rules: { 'no-unused-vars': 'error' } }];\n",
+        },
+        command="npx eslint .",
+        shown=("checker_config_added", "checker_config_removed"),
+        **CONFIGURATION,
+    ),
+    _read(
+        "option named skip",
+        "a product's own option has the name of a word that tests use",
+        {"src/query.js": "run(query);\n"},
+        {"src/query.js": "run(query, { skip: true });\n"},
+        command="npx jest",
+    ),
+    _read(
+        "process that ends its children",
+        "a supervisor has to signal what it started",
+        {"supervise.py": "import os\nimport signal\n\n\ndef stop(pid):\n    pass\n"},
+        {"supervise.py": "import os\nimport signal\n\n\ndef stop(pid):\n    os.kill(pid, signal.SIGTERM)\n"},
+        shown=("exit_in_product",),
+    ),
+    _read(
         "rule made an error",
         "the linter asks for more than before",
         {".eslintrc.json": ESLINT.replace('"error",\n    "max', '"warn",\n    "max')},
