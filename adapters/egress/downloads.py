@@ -1,5 +1,6 @@
 """`Downloads`: the cache below one directory, and gates to it."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -45,8 +46,11 @@ class RegistryDownloads:
 
     @asynccontextmanager
     async def _open(self, *, may_fetch: bool) -> AsyncIterator[Gate]:
+        store = DownloadStore(self._place)
+        if may_fetch:
+            await asyncio.to_thread(store.trim)
         upstream = Upstream(trust(self._registries, self._listed), self._resolver)
-        desk = Desk(Cache(DownloadStore(self._place), upstream, self._locks), self._registries, may_fetch=may_fetch)
+        desk = Desk(Cache(store, upstream, self._locks), self._registries, may_fetch=may_fetch)
         gate = OpenGate(
             desk=desk,
             tunnels=Tunnels(self._listed, self._resolver) if may_fetch else None,

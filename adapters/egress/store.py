@@ -5,6 +5,7 @@ is served. Content is hashed again before it is handed out. Keeping twice is saf
 the newer entry wins.
 """
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -18,6 +19,7 @@ from sweeper.model import Strict
 
 _DRAFT = ".new-"
 _CHUNK = 1 << 20
+CACHE_BYTES = 20 << 30
 ABSENT = 404
 
 
@@ -127,6 +129,20 @@ class DownloadStore:
         finally:
             draft.discard()
 
+    def trim(self, most_bytes: int = CACHE_BYTES) -> None:
+        """Take away what was served longest ago while there is more than `most_bytes`; it can be fetched again."""
+        kept = []
+        for path in self._objects.glob("*/*"):
+            with contextlib.suppress(OSError):  # another process was first
+                status = path.stat()
+                kept.append((status.st_mtime, status.st_size, path))
+        total = sum(size for _, size, _ in kept)
+        for _, size, path in sorted(kept):
+            if total <= most_bytes:
+                break
+            path.unlink(missing_ok=True)
+            total -= size
+
     def _draft_in(self, directory: Path) -> Draft:
         descriptor, name = tempfile.mkstemp(prefix=f"{_DRAFT}{os.getpid()}-", dir=directory)
         return Draft(descriptor, Path(name))
@@ -143,6 +159,8 @@ class DownloadStore:
             read += len(chunk)
         if (seen.hexdigest(), read) == (digest, size):
             file.seek(0)
+            with contextlib.suppress(OSError):
+                os.utime(place)  # for `trim`: it is in use
             return file
         file.close()
         place.unlink(missing_ok=True)

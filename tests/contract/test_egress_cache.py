@@ -184,6 +184,24 @@ async def test_a_file_that_the_index_does_not_mean_any_more_is_not_served(
         assert await get(gate, FILE) == (200, b"another")
 
 
+async def test_what_was_served_longest_ago_makes_room(
+    registry: LoopbackRegistry, downloads: RegistryDownloads, tmp_path: Path
+) -> None:
+    registry.publish_python("other", wheel("other", "1.0", "WORD = 'other'\n"))
+    async with downloads.fetching() as gate:
+        for path in (PAGE, FILE, "/pypi/simple/other/"):
+            await get(gate, path)
+    for number, kept in enumerate(_objects(tmp_path / "cache")):
+        os.utime(kept, (1000 + number, 1000 + number))
+    async with downloads.cached() as gate:
+        await get(gate, PAGE)
+    size = len(registry.replies["/simple/tiny/"].body)
+    DownloadStore(tmp_path / "cache").trim(size)
+    async with downloads.cached() as gate:
+        statuses = [(await get(gate, path))[0] for path in (PAGE, FILE, "/pypi/simple/other/")]
+    assert statuses == [200, 404, 404]
+
+
 async def test_a_cache_that_cannot_be_written_is_said(downloads: RegistryDownloads, tmp_path: Path) -> None:
     async with downloads.fetching() as gate:
         (tmp_path / "cache" / "objects").rmdir()
