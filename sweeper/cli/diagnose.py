@@ -98,6 +98,8 @@ async def _run_of(repository: str, run_id: int, as_json: bool) -> int:
         host.close()
     if found is None:
         people.print(f"Nothing failed in run {run_id}; there is nothing to diagnose.", markup=False)
+        if as_json:
+            sys.stdout.write("null\n")
         return 0
     return _tell(found, as_json)
 

@@ -40,8 +40,9 @@ _SAYS_NOTHING = re.compile(r"Process completed with exit code|The operation was 
 
 
 def notes_on_infrastructure(annotations: Sequence[Annotation]) -> list[Clue]:
-    """Those that name a reason outside the code."""
-    found = (_ANYWHERE.clue(" ".join(note.message.split())[:2000], 0) for note in annotations)
+    """Those that name a reason outside the code. A warning is none: the job went on."""
+    serious = (note for note in annotations if note.level not in ("notice", "warning"))
+    found = (_ANYWHERE.clue(" ".join(note.message.split())[:2000], 0) for note in serious)
     return [clue for clue in found if clue is not None]
 
 

@@ -48,7 +48,7 @@ def cause_of(evidence: JobEvidence, log: JobLog | None, command: str = "") -> Ca
         return _stopped(name)
     if log is None:
         return _without_log(evidence, name)
-    return _by_log(log, log.failing_step(name), name, command)
+    return _by_log(log, log.failing_step(name, failing.number if failing else None), name, command)
 
 
 def deciding(clues: Iterable[Clue]) -> list[Clue]:

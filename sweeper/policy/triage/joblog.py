@@ -78,16 +78,18 @@ class JobLog:
     is_cancelled: bool = False
     checkouts: tuple[str, ...] = ()
 
-    def failing_step(self, name: str | None = None) -> StepLog | None:
+    def failing_step(self, name: str | None = None, number: int | None = None) -> StepLog | None:
         """The step that made the job fail: the one that GitHub names, else the last with a non-zero exit code.
 
-        A step that may fail (`continue-on-error`) tells its exit code too, so a name known from the API goes first.
-        Names that a workflow gives its steps are not in a log; then the exit code decides.
+        A step that may fail (`continue-on-error`) tells its exit code too, so what the API says goes first. Names that
+        a workflow gives its steps are not in a log; then the step's `number` there, counted from 1, which is the one
+        that sets the job up, at least rules out later ones.
         """
         steps = [step for step in self.steps if step.part is Part.STEP]
         called = [step for step in steps if name and step.name == name]
         if called:
             return next((step for step in reversed(called) if step.failed), called[-1])
         if failed := [step for step in steps if step.failed]:
-            return failed[-1]
+            early = steps[: number - 1] if number else steps
+            return next((step for step in reversed(early) if step.failed), failed[-1])
         return next((step for step in reversed(steps) if step.errors and not step.is_excused), None)

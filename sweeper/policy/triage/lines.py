@@ -54,10 +54,10 @@ class LineReader:
     def _without_columns(self, text: str) -> tuple[str, str, str]:
         if columns := _GH_COLUMNS.match(text.removeprefix("\ufeff")):
             self._has_columns = True
-            return columns[1], columns[2], text.removeprefix("\ufeff")[columns.end() :]
+            return columns[1], _known(columns[2]), text.removeprefix("\ufeff")[columns.end() :]
         parts = text.split("\t", 2)
         if self._has_columns and len(parts) > 2:
-            return parts[0], parts[1], parts[2]
+            return parts[0], _known(parts[1]), parts[2]
         return "", "", text
 
 
@@ -110,6 +110,11 @@ class _LongLine:
         line = self._start if self._end is None else self._start + GAP.encode() + bytes(self._end)
         self._start, self._end = b"", None
         return line
+
+
+def _known(step: str) -> str:
+    """Where `gh` cannot tell which step a line is of, the log's own marks have to."""
+    return "" if step == "UNKNOWN STEP" else step
 
 
 def _last_state(text: str) -> str:

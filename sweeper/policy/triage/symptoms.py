@@ -8,6 +8,9 @@ from sweeper.policy.triage.pattern import Clue
 from sweeper.policy.triage.reader import read_log
 from sweeper.policy.triage.signature import Symptoms, normal_file, normal_test, symptoms_of
 
+SURE = 20
+"""Characters of a message that are enough to know it by."""
+
 _NOT_INSTALLED = frozenset({"ModuleNotFoundError", "ImportError"})
 """Exceptions that mostly speak of the machine: where CI saw none of them, it saw something else."""
 
@@ -30,8 +33,9 @@ def same_failure(diagnosis: Diagnosis, output: bytes) -> bool | None:
     files_agree = _files_agree(here, there)
     if here.codes and there.codes:
         return bool(set(here.codes) & set(there.codes)) and files_agree is not False
-    if here.messages and there.messages and (set(here.messages) & set(there.messages) or not files_agree):
-        return bool(set(here.messages) & set(there.messages))
+    if here.messages and there.messages:
+        said_alike = any(_same_words(a, b) for a in here.messages for b in there.messages)
+        return said_alike or bool(files_agree)
     return files_agree
 
 
@@ -57,3 +61,9 @@ def _files_agree(here: Symptoms, there: Symptoms) -> bool | None:
 def _names_the_same(one: str, other: str) -> bool:
     """Tools name files and tests from where they run, which may be below the repository's root."""
     return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
+
+
+def _same_words(one: str, other: str) -> bool:
+    """Tools cut what they say to the width of a terminal, and a diagnosis keeps the start of a line."""
+    shorter, longer = sorted((one.removesuffix("..."), other.removesuffix("...")), key=len)
+    return one == other or (len(shorter) >= SURE and longer.startswith(shorter))

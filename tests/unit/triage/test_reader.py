@@ -44,6 +44,13 @@ def test_a_name_that_the_log_does_not_know_leaves_it_to_the_exit_code() -> None:
     assert failing_script(actions_log(*run_step("make"), *run_step("pytest", exit_code=1)), "Unit tests") == "pytest"
 
 
+def test_a_number_rules_out_later_steps_where_the_name_is_not_in_the_log() -> None:
+    steps = [run_step("may-fail", exit_code=1), run_step("fails", exit_code=1), run_step("always-runs", exit_code=1)]
+    log = read_log([actions_log(*(line for step in steps for line in step))])
+    found = [log.failing_step("Unit tests", number) for number in (3, 4, None)]
+    assert [step.script for step in found if step] == ["fails", "always-runs", "always-runs"]
+
+
 def test_a_failure_that_the_workflow_excuses_is_none() -> None:
     marker = "##[end-action id=x;outcome=failure;conclusion=success;duration_ms=5]"
     log = actions_log(*run_step("fails", exit_code=1), *run_step("lint", exit_code=1), marker)
@@ -61,6 +68,17 @@ def test_the_columns_of_gh_name_job_and_step() -> None:
     step = read_log(["".join(lines).encode()]).failing_step("Unit tests")
     assert step is not None
     assert (step.job, step.name, step.script, step.exit_code) == ("build", "Unit tests", "pytest", 1)
+
+
+def test_where_gh_knows_no_step_the_marks_in_the_log_tell_it() -> None:
+    lines = [*run_step("make"), *run_step("pytest", "boom", exit_code=1), "after"]
+    log = read_log(["".join(f"build\tUNKNOWN STEP\t{STAMP}{line}\n" for line in lines).encode()])
+    assert [(step.part, step.name) for step in log.steps] == [
+        (Part.STEP, "Run make"),
+        (Part.STEP, "Run pytest"),
+        (Part.BETWEEN, ""),
+    ]
+    assert log.name == "build"
 
 
 def test_a_log_of_gh_that_begins_within_a_header_has_the_script() -> None:
@@ -101,6 +119,10 @@ def test_a_script_that_is_too_long_to_keep_is_not_told_in_part() -> None:
     assert failing_script(actions_log(*run_step("echo x\n" * 20_000, exit_code=1)), None) is None
 
 
+def test_a_script_with_a_masked_secret_cannot_be_run_as_it_is_echoed() -> None:
+    assert failing_script(actions_log(*run_step("deploy --key ***", exit_code=1)), None) is None
+
+
 def test_a_cancelled_job_is_known_as_such() -> None:
     assert read_log([real_log("09_operation_canceled")]).is_cancelled
     assert not read_log([real_log("04_mocha_failed")]).is_cancelled
@@ -113,7 +135,8 @@ def test_both_ends_of_a_line_of_megabytes_are_read() -> None:
 
 
 def _kept(log: JobLog) -> int:
-    return sum(len(line.text) for step in log.steps for line in (*step.head, *step.tail, *step.errors, *step.clues))
+    lines = sum(len(line.text) for step in log.steps for line in (*step.head, *step.tail, *step.errors))
+    return lines + sum(len(clue.text) for step in log.steps for clue in step.clues)
 
 
 @pytest.mark.parametrize(

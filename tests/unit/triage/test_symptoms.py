@@ -29,6 +29,7 @@ def _in_ci(lines: list[str]) -> Diagnosis:
         (RUFF, ["src/a.py:1:1: E501 Line too long"], False),
         (RUFF, ["src/b.py:1:8: F401 [*] `os` imported but unused"], False),
         (BUILD, ["/work/src/a.c:9:5: error: unknown type name 'foo'"], True),
+        (BUILD, ["src/a.c:9:5: error: expected ';' before '}' token"], True),
         (BUILD, ["src/b.c:3:5: error: unknown type name 'bar'"], False),
     ],
 )
