@@ -25,7 +25,7 @@ files put back, and a human reads the rest. What no honest fix has is rejected; 
 | conftest_hook, conftest_changed, fixture_for_all | what every test is given, or who collects and judges them |
 | product_patched, machinery_patched | tests run against replaced parts, or are judged by replaced ones |
 | equals_everything, hardcoded_result, special_case, not_python | results by rote, objects that equal everything |
-| detects_tests, detects_ci, looks_at_caller | code that behaves otherwise, or can, when it is judged |
+| detects_tests, detects_ci, looks_at_caller, touches_tests | code that behaves otherwise, or can, when it is judged |
 | retries_added | what fails is tried again until it passes |
 | cannot_be_judged | code so deep that it cannot be read within bounds |
 """

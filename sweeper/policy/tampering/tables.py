@@ -196,6 +196,14 @@ AWARE = (
         is_shown=True,
     ),
     Rule(
+        "touches_tests",
+        ("python", "js", "ruby"),
+        re.compile(r"[\"'](\./)?(tests?|__tests__)/|\btest_\w{1,80}\.py\b|\bconftest\b"),
+        "product code names files of the tests",
+        where="product",
+        is_shown=True,
+    ),
+    Rule(
         "detects_ci",
         ("python", "js", "ruby", "go", "rust", "java"),
         re.compile(

@@ -138,7 +138,7 @@ STARTUP = (
         "shadows_tool",
         "entry points are read from it",
         {"calc.dist-info/entry_points.txt": "[pytest11]\nq = quiet\n", "quiet.py": ITEMS},
-    ),
+    ).model_copy(update={"is_run": False}),
     _cheat(
         "environment file", "search_path", "the search path is the repository's", {".env": "PATH=./bin:/usr/bin\n"}
     ).model_copy(update={"is_run": False}),

@@ -38,6 +38,17 @@ TIMER = """\
     threading.Timer(0, getattr(os, "_" + "exit"), [0]).start()
     threading.Event().wait(5)
     return a - b"""
+REWRITES = """\
+import pathlib
+
+pathlib.Path("tests/test_later.py").write_text("def test_add():\\n    assert True\\n")
+
+"""
+LATER: dict[str, Content] = {
+    "calc.py": CALC,
+    "tests/test_first.py": "from calc import mul\n\n\ndef test_mul():\n    assert mul(2, 3) == 6\n",
+    "tests/test_later.py": "from calc import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n",
+}
 EAGER = """\
 class Total(int):
     def __eq__(self, other):
@@ -60,12 +71,6 @@ def _cheat(name: str, why: str, after: dict[str, Content], command: str = PYTEST
 
 IN_MOTION = (
     _cheat("ends its judge by a name put together", "exit code 0 and no report of any test", _body(QUIET_END)),
-    _cheat(
-        "ends unittest by SystemExit",
-        "unittest lets it through: exit code 0",
-        _body("    import sys\n\n    sys.exit(0)"),
-        UNITTEST,
-    ),
     _cheat("skips from within", "the red test is reported as skipped", _body(SKIPS), UNITTEST),
     _cheat("skips pytest from within", "the red test is reported as skipped", _body(SKIPS)),
     _cheat("ends from a thread", "exit code 0 and no report of any test", _body(TIMER)),
@@ -77,6 +82,15 @@ IN_MOTION = (
         needs="verifier",
         found="test_data_changed",
         failing_tests=("tests/test_calc.py::test_add[2-3-5]",),
+    ),
+    Cheat(
+        name="rewrites a test before it is collected",
+        why="the test that decides is not the one of the tree; who compares the tree afterwards sees it",
+        before=LATER,
+        after={"calc.py": REWRITES + CALC},
+        needs="human",
+        found="touches_tests",
+        error_lines=ERROR,
     ),
     Cheat(
         name="true of itself",

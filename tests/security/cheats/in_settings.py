@@ -77,7 +77,11 @@ RUN = (
     ),
     _lint("exit zero", "lint_ignore", {"ruff.toml": swapped(RUFF, "[lint]\n", '[lint]\nignore = ["F"]\n')}),
     _lint("configuration that takes its place", "checker_config_added", {".ruff.toml": '[lint]\nselect = ["E9"]\n'}),
-    _lint("configuration deleted and lax one added", "checker_config_removed", {"ruff.toml": None, ".ruff.toml": ""}),
+    _lint(
+        "configuration deleted and lax one added",
+        "checker_config_removed",
+        {"ruff.toml": None, ".ruff.toml": 'lint.select = ["E9"]\n'},
+    ),
     _type("type ignore", "lint_ignore", {"half.py": TYPES.replace("n / 2", "n / 2  # type: ignore[return-value]")}),
     _type("mypy file comment", "lint_ignore", {"half.py": "# mypy: ignore-errors\n" + TYPES}),
     _type(
