@@ -6,12 +6,16 @@ A further part of the report is one more entry in `SECTIONS`.
 
 import asyncio
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+from adapters.sandbox import Bubblewrap
 from sweeper.model import Strict
 from tests.security.cheats import CHEATS, Cheat
 from tests.security.honest import HONEST, Honest
+from tests.security.malicious import MALICIOUS
+from tests.security.malicious.running import contained
 
 REPORT = Path(__file__).parents[2] / "build" / "reports" / "security.json"
 
@@ -78,10 +82,27 @@ async def _honest() -> Sequence[Row]:
     return [honest_row(fix) for fix in HONEST]
 
 
+async def _malicious() -> Sequence[Row]:
+    """Each through the real verifier in the real sandbox; without one nothing is run and nothing is claimed."""
+    sandbox = Bubblewrap()
+    problem = (await sandbox.probe()).problem
+    rows = []
+    for case in MALICIOUS:
+        answer, passed = f"not run: {problem}", False
+        if problem is None:
+            with tempfile.TemporaryDirectory(prefix="sweeper-report-") as place:
+                found = await contained(case, Path(place), sandbox)
+            answer = "; ".join(found.wrongs) or f"contained; {case.does}; verdict: {found.verdict.kind.value}"
+            passed = not found.wrongs
+        rows.append(Row(section="malicious repositories", name=case.name, answer=answer, passed=passed))
+    return rows
+
+
 SECTIONS: list[Section] = [
     Section(title="Cheats rejected", rows=_cheats),
     Section(title="Cheats that no look can tell, left to whom they are for", rows=_beyond),
     Section(title="Honest fixes passed", rows=_honest),
+    Section(title="Malicious repositories contained", rows=_malicious),
 ]
 
 
