@@ -120,6 +120,15 @@ def test_the_note_of_a_problem_matcher_stands_for_a_lost_log() -> None:
     assert (told.failure_class, told.action, told.files) == (FailureClass.LINT, Action.FIX, ("src/a.py",))
 
 
+def test_a_warning_among_the_notes_is_no_reason() -> None:
+    noted = Annotation(level="warning", message="No space left on device: the cache was not saved", path=".github")
+    job_with_note = evidence().model_copy(update={"annotations": (noted,)})
+    found = diagnose(run_facts(), [job_with_note], [actions_log("FAILED a.py::b", EXIT.format(1))], PLAN)
+    assert found.failure_class is FailureClass.TEST
+    lost = job_with_note.model_copy(update={"log": None, "log_missing": "404"})
+    assert diagnose(run_facts(), [lost], [None], PLAN).reasons[0].startswith("no evidence: ")
+
+
 def test_a_job_over_its_time_limit_is_infrastructure() -> None:
     found = diagnose(run_facts(), [evidence(conclusion="timed_out")], [None], PLAN)
     assert found.failure_class is FailureClass.INFRASTRUCTURE
@@ -130,6 +139,13 @@ def test_a_job_that_was_cancelled_beside_one_that_failed_decides_nothing() -> No
     logs = [actions_log("##[error]The operation was canceled."), actions_log("FAILED a.py::b", EXIT.format(1))]
     found = diagnose(run_facts(), jobs, logs, PLAN)
     assert (found.failure_class, found.job, found.jobs) == (FailureClass.TEST, "b", ("a", "b"))
+    assert found.signature == diagnose(run_facts(), jobs[1:], logs[1:], PLAN).signature
+
+
+def test_a_log_that_ends_with_a_cancellation_is_no_unknown_failure_to_be_fixed() -> None:
+    found = of_log("##[group]Run ./check", "##[endgroup]", "words", "##[error]The operation was canceled.")
+    assert (found.failure_class, found.action) == (FailureClass.UNKNOWN, Action.TELL_HUMAN)
+    assert "cancelled" in found.reasons[0]
 
 
 def test_different_causes_give_a_reason_each_and_the_most_serious_class() -> None:

@@ -38,7 +38,7 @@ def test_the_first_and_the_last_words_on_a_long_failure_are_both_in_it() -> None
 
 def test_an_error_far_inside_a_long_line_is_in_it() -> None:
     line = b"x" * 200_000 + b"\rFAILED tests/a.py::test_b - AssertionError: this one\n"
-    assert b"AssertionError: this one" in excerpt(NOISE * 500 + STAMP + line + END + NOISE * 500, 1500)
+    assert b"AssertionError: this one" in excerpt(NOISE * 500 + STAMP + line + NOISE * 500 + END, 1500)
 
 
 def test_without_an_error_the_tail_gets_the_room() -> None:

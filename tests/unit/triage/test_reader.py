@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sweeper.policy.triage import JobLog, Part, failing_script, read_log
+from sweeper.policy.triage.lines import GAP, KEPT_OF_AN_END, split_lines
 from tests.support.logs import real_log
 
 STAMP = "2026-07-30T10:55:18.2467887Z "
@@ -132,6 +133,11 @@ def test_both_ends_of_a_line_of_megabytes_are_read() -> None:
     lines = [b"x" * 3_000_000, b"y" * 300_000 + b"\rFAILED a.py::b - Error\n", b"FAILED c.py::d - " + b"z" * 300_000]
     log = read_log([b"\n".join(lines)])
     assert [clue.test for clue in log.steps[0].clues] == ["a.py::b", "c.py::d"]
+
+
+def test_of_a_line_without_end_only_both_ends_are_held() -> None:
+    (line,) = split_lines(b"x" * 70_000 for _ in range(30))
+    assert len(line) == 2 * KEPT_OF_AN_END + len(GAP)
 
 
 def _kept(log: JobLog) -> int:
