@@ -161,7 +161,8 @@ def _by_lines(seen: Seen) -> Iterator[Finding]:
         if is_environment and _SEARCH_PATH.search(line):
             yield reject("search_path", place, "it decides which program or module is found")
         if len(line) >= LONGEST_LINE and name not in LOCKS and not name.endswith((".svg", ".ipynb")):
-            yield reject("long_line", place, "a line nobody can review")
+            found = reject if seen.language in _CODE else show
+            yield found("long_line", place, "a line nobody can review")
 
 
 def _foreign(text: str) -> set[str]:

@@ -4,7 +4,6 @@ import ast
 import io
 import tokenize
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -124,21 +123,30 @@ class Seen:
     @cached_property
     def added_comments(self) -> tuple[Line, ...]:
         """New lines with comments, as the comment alone where the language can be told from its strings."""
-        return self._comments(self.new, self.added)
+        return _only(self.added, self._new_parts, comments=True)
 
     @cached_property
     def removed_comments(self) -> tuple[Line, ...]:
         """Comments on lines that are gone."""
-        return self._comments(self.old, self.removed)
+        return _only(self.removed, self._old_parts, comments=True)
 
-    def _comments(self, text: str, lines: tuple[Line, ...]) -> tuple[Line, ...]:
-        if self.language != "python" or len(text) > PARSED_BYTES:
-            return lines
-        try:
-            found = {token.start[0]: token.string for token in _tokens(text) if token.type == tokenize.COMMENT}
-        except (tokenize.TokenError, SyntaxError, ValueError):
-            return lines
-        return tuple((number, found[number][:LONGEST_LINE]) for number, _ in lines if number in found)
+    @cached_property
+    def added_code(self) -> tuple[Line, ...]:
+        """New lines without what stands in strings and comments, where they can be told apart."""
+        return _only(self.added, self._new_parts, comments=False)
+
+    @cached_property
+    def removed_code(self) -> tuple[Line, ...]:
+        """The code of lines that are gone."""
+        return _only(self.removed, self._old_parts, comments=False)
+
+    @cached_property
+    def _new_parts(self) -> "Parts | None":
+        return parts_of(self.new) if self.language == "python" else None
+
+    @cached_property
+    def _old_parts(self) -> "Parts | None":
+        return parts_of(self.old) if self.language == "python" else None
 
     def at(self, line: int | None) -> str:
         """A place in the file as it is now."""
@@ -149,8 +157,37 @@ class Seen:
         return f"{self.old_path}:{line}" if line else self.old_path
 
 
-def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
-    return tokenize.generate_tokens(io.StringIO(text).readline)
+Parts = tuple[dict[int, str], dict[int, str]]
+"""Comments and code by line."""
+
+
+def parts_of(text: str) -> Parts | None:
+    """Python's comments, and its code with strings emptied; None where the text cannot be taken apart."""
+    if len(text) > PARSED_BYTES:
+        return None
+    comments: dict[int, str] = {}
+    words: dict[int, list[str]] = {}
+    ends: dict[int, int] = {}
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                comments[token.start[0]] = token.string[:LONGEST_LINE]
+            else:
+                line, column = token.start
+                row = words.setdefault(line, [])
+                gap = " " if row and column > ends.get(line, 0) else " " * column if not row else ""
+                row.append(gap + ("''" if token.type == tokenize.STRING else token.string.rstrip("\n")))
+                ends[token.end[0]] = token.end[1]
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        return None
+    return comments, {line: "".join(row)[:LONGEST_LINE] for line, row in words.items()}
+
+
+def _only(lines: tuple[Line, ...], parts: Parts | None, *, comments: bool) -> tuple[Line, ...]:
+    if parts is None:
+        return lines
+    found = parts[0] if comments else parts[1]
+    return tuple((number, found[number]) for number, _ in lines if number in found)
 
 
 def reject(name: str, place: str, detail: str) -> Finding:

@@ -39,6 +39,8 @@ def _is_far(rule: Rule, seen: Seen, exam: Exam) -> bool:
 def _lines(rule: Rule, seen: Seen, *, is_new: bool) -> list[Line]:
     if rule.is_comment:
         lines = seen.added_comments if is_new else seen.removed_comments
+    elif rule.is_code:
+        lines = seen.added_code if is_new else seen.removed_code
     else:
         lines = seen.added if is_new else seen.removed
     return [(number, line) for number, line in lines if rule.pattern.search(line) and not _is_prose(rule, seen, line)]

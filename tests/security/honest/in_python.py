@@ -44,6 +44,19 @@ def test_no_arguments_is_a_usage_error():
         main([])
     assert ended.value.code == 2
 """
+ENDING = """\
+import pytest
+
+from cli import main
+
+WORDS = ("pytest.skip('x')", "sys.exit(0)", "# noqa", "@pytest.mark.xfail")
+
+
+def test_it_ends():
+    with pytest.raises(SystemExit):
+        main([])
+    assert len(WORDS) == 4
+"""
 EXIT = """\
 USAGE = 1
 
@@ -191,6 +204,17 @@ CODE = (
             )
         },
         shown=("exit_in_product",),
+    ),
+    _code(
+        "test of an exit",
+        "a new test expects the program to end, and names words of other tools in its data",
+        {"cli.py": CLI, "tests/test_cli.py": CLI_TESTS},
+        {
+            "cli.py": swapped(
+                CLI, "    return 2 if not argv else 0", "    if not argv:\n        sys.exit(2)\n    return 0"
+            ),
+            "tests/test_more.py": ENDING,
+        },
     ),
     _code(
         "exit code",
