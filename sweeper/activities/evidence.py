@@ -34,6 +34,11 @@ MOST_ANNOTATED = 5
 """Jobs whose annotations are read: they say why a job has no log, which is seldom another reason for each."""
 
 
+MOST_LOG_BYTES = 256 << 20
+"""All logs of a run that are read at once; with many failing jobs each gets a part of it."""
+
+CUT = b"\n[... cut here ...]\n"
+
 MOST_NOTES = 10
 """Annotations that are kept of a job."""
 
@@ -101,12 +106,22 @@ class EvidenceActivities:
     async def diagnose(self, request: requests.DiagnoseRequest) -> requests.Diagnosed:
         """What failed, and the commands of the workflow file at the failing commit that show it."""
         facts, repository = request.facts, request.facts.run.repository
-        logs = [await self._artifacts.get(item.log) if item.log else None for item in request.jobs]
+        logs = [await self._log(item, MOST_LOG_BYTES // len(request.jobs)) for item in request.jobs]
         workflow = None
         if facts.workflow_path:
             workflow = await self._code_host.read_file(repository, facts.workflow_path, facts.head_sha)
         config_file = await self._code_host.default_branch_file(repository, CONFIG_PATH)
         return await asyncio.to_thread(_diagnosed, request, logs, workflow, config_file)
+
+    async def _log(self, item: JobEvidence, share: int) -> bytes | None:
+        """Of a log above its share of memory both ends, most of them its own end: failures are told there."""
+        if item.log is None:
+            return None
+        log = await self._artifacts.get(item.log)
+        if len(log) <= share:
+            return log
+        head = share // 4
+        return log[:head] + CUT + log[len(log) - (share - head) :]
 
     @activity.defn(name=names.LOOK_ABOUT.name)
     async def look_about(self, request: requests.LookAboutRequest) -> Background:

@@ -13,6 +13,10 @@ from sweeper.workflows.rerun import Rerun
 from sweeper.workflows.waits import until_earliest
 
 
+LARGE_LOGS = 8
+"""A log of the largest size takes about ten seconds to fetch and as long to read, and several jobs may have one."""
+
+
 class Understanding(Chapter):
     """admit, collect, diagnose, enter. Whatever is not for a change of code ends here."""
 
@@ -90,7 +94,9 @@ class Understanding(Chapter):
         facts = known(self._progress.state.facts)
         self._progress.enter(Step.COLLECT)
         collected = await self._calls.do(
-            names.COLLECT, requests.CollectRequest(facts=facts, evidence_ttl=self._settings.evidence_ttl)
+            names.COLLECT,
+            requests.CollectRequest(facts=facts, evidence_ttl=self._settings.evidence_ttl),
+            scale=LARGE_LOGS,
         )
         self._progress.note(jobs=collected.jobs, evidence=collected.evidence)
         self._progress.enter(Step.DIAGNOSE)
@@ -103,6 +109,7 @@ class Understanding(Chapter):
                 background=collected.background,
                 limits=self._settings.limits,
             ),
+            scale=LARGE_LOGS,
         )
         sweep_id = workflow.info().workflow_id
         background = await self._calls.do(
