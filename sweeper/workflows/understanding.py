@@ -12,7 +12,6 @@ from sweeper.workflows.progress import known
 from sweeper.workflows.rerun import Rerun
 from sweeper.workflows.waits import until_earliest
 
-
 LARGE_LOGS = 8
 """A log of the largest size takes about ten seconds to fetch and as long to read, and several jobs may have one."""
 
