@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sweeper.model import CheckPlan, CheckResult, Finding, Part, Severity, Tally
+from sweeper.model import CheckResult, Finding, Part, Severity, Tally
 from sweeper.policy.proof.reports import SOURCE
 
 NO_TESTS_RAN = "no_tests_ran"
@@ -14,7 +14,7 @@ LIMIT_EXITS = {137: "memory or kill", 152: "processor time", 153: "file size"}
 """128 + SIGKILL, SIGXCPU, SIGXFSZ (signal(7)): ended by a limit of the machine, which says nothing of the code."""
 
 MOST_FINDINGS, MOST_RESTORED, MOST_UNCHECKED = 30, 30, 10
-RED_TRIES, GREEN_RUNS = 3, 2
+GREEN_RUNS = 2
 
 
 def executed(tally: Tally) -> int:
@@ -91,18 +91,3 @@ def unknown_counts(results: Sequence[CheckResult]) -> tuple[str, ...]:
         elif result.tally.source != SOURCE:
             told[result.check] = f"Tests of check {result.check!r} were counted as {result.tally.source}, no report."
     return tuple(told.values())
-
-
-def reproduce_runs(plan: CheckPlan) -> int:
-    """At most so many commands run, each within a check's time, to show a failure: for the bound of the whole."""
-    return sum(_commands_of(len(c.before) + len(c.tools), len(c.after), RED_TRIES) for c in plan.checks)
-
-
-def verify_runs(plan: CheckPlan) -> int:
-    """The same for a proof: two versions of the exam, each green twice, and once without what a pull request meets."""
-    return sum(_commands_of(len(c.before) + len(c.tools), len(c.after), 2 * GREEN_RUNS + 1) for c in plan.checks)
-
-
-def _commands_of(before: int, after: int, rounds: int) -> int:
-    fetching, counting = (before, 1)
-    return rounds * (before + 1) + after + fetching + counting
