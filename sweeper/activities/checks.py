@@ -7,10 +7,10 @@ from datetime import timedelta
 
 from sweeper.activities.steps import PARITY
 from sweeper.model import Check, CheckPlan, CheckResult, Part, Workspace
-from sweeper.policy.joblog import excerpt
 from sweeper.policy.planning import shell_argv
 from sweeper.policy.proof.judging import limit_of
 from sweeper.policy.redaction import redact
+from sweeper.policy.triage import excerpt
 from sweeper.ports import Artifacts, Sandbox, SandboxLimits, SandboxResult, SandboxRun
 
 EXCERPT_BYTES = 1500
@@ -104,6 +104,6 @@ async def with_excerpts(results: Sequence[CheckResult], artifacts: Artifacts) ->
     """The same results with a few lines of their output, for people and agents to read."""
     filled = []
     for result in results:
-        text = excerpt(await artifacts.get(result.output), EXCERPT_BYTES) if result.output else ""
-        filled.append(result.model_copy(update={"excerpt": text}))
+        shown = excerpt(await artifacts.get(result.output), EXCERPT_BYTES) if result.output else b""
+        filled.append(result.model_copy(update={"excerpt": shown.decode("utf-8", "replace")}))
     return tuple(filled)

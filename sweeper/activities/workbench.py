@@ -27,9 +27,9 @@ from sweeper.model import (
     VerdictKind,
     Workspace,
 )
-from sweeper.policy.joblog import excerpt, failing_section
 from sweeper.policy.redaction import redact
 from sweeper.policy.rendering import commit_message, signed_off
+from sweeper.policy.triage import excerpt
 from sweeper.ports import Ports, TaskFile
 
 SHOWN_DIFF_BYTES = 4_000_000
@@ -130,7 +130,7 @@ class WorkbenchActivities:
         if item.log is None:
             return f"(no log: {item.log_missing})"
         log = await self._artifacts.get(item.log)
-        return excerpt("\n".join(failing_section(log)).encode())
+        return excerpt(log).decode("utf-8", "replace")
 
     @activity.defn(name=names.VERIFY.name)
     async def verify(self, request: requests.VerifyRequest) -> Verdict:

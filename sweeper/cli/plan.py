@@ -122,7 +122,7 @@ def _has_failed(conclusion: str | None) -> bool:
 
 
 async def _script(host: "CodeHost", ref: RunRef, job_id: int) -> str | None:
-    from sweeper.policy.joblog import failing_script
+    from sweeper.policy.triage import failing_script
 
     log = (await host.read_log(ref, job_id)).text
     return failing_script(log) if log else None

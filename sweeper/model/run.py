@@ -132,7 +132,8 @@ class RunHistory(Strict):
     workflow on the branch's head, if that is another run; None: there is none. `last_green`: the newest commit before
     this run on which the workflow passed there, and `last_green_at` when that run was made; `commits_since` come after
     it, `<sha> <subject>`, oldest first, at most 100. Of a pull request's run also: `base_failing_jobs`, the same for
-    its target, `behind_base`, how many commits of the target the tested commit lacks, and `base_head`, where the target is now.
+    its target, `behind_base`, how many commits of the target the tested commit lacks, and `base_head`, where the target
+    is now.
     """
 
     green_attempts: tuple[int, ...] = ()

@@ -59,10 +59,10 @@ class Ports:
     sandbox: Sandbox
     agents: Mapping[str, FixAgent]
     artifacts: Artifacts
-    redactor: Redactor = field(default_factory=Redactor)
     author_name: str = "ci-sweeper[bot]"
     author_email: str = "ci-sweeper[bot]@users.noreply.github.com"
     downloads: Downloads | None = None
+    redactor: Redactor = field(default_factory=Redactor)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ VIOLATIONS = [
     ("sweeper/intake.py", "import socket", NO_IO),
     ("sweeper/errors.py", "import random", NO_IO),
     ("sweeper/workflows/sweep.py", "import adapters.temporal", LAYERS),
-    ("sweeper/policy/plan.py", "from sweeper.activities import names", LAYERS),
+    ("sweeper/policy/course.py", "from sweeper.activities import names", LAYERS),
     ("sweeper/model/run.py", "import sweeper.errors", LAYERS),
     ("sweeper/events.py", "import sweeper.ids", LAYERS),
     ("sweeper/config/__init__.py", "import sweeper.worker", LAYERS),

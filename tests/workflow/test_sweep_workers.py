@@ -99,7 +99,7 @@ def _acting(scene: Scene) -> Iterator[Worker]:
     """Workers for activities alone."""
     ports = scene.ports
     parts = (
-        EvidenceActivities(ports),
+        EvidenceActivities(ports, scene.durable),
         ProposalActivities(ports),
         WorkbenchActivities(ports),
         TargetActivities(scene.durable),
