@@ -7,6 +7,7 @@ from tests.unit.triage.test_diagnosis import PLAN, evidence
 from tests.unit.triage.test_reader import actions_log, run_step
 
 PYTEST = ["E   AssertionError: assert 1 == 2", "FAILED tests/test_a.py::test_one - AssertionError: assert 1 == 2"]
+BARE = ["E   assert 41 == 42", "FAILED tests/test_a.py::test_one - assert 41 == 42"]
 RUFF = ["src/a.py:1:8: F401 [*] `os` imported but unused", "Found 1 error."]
 BUILD = ["src/a.c:3:5: error: unknown type name 'foo'", "make: *** [Makefile:2: all] Error 1"]
 
@@ -23,6 +24,8 @@ def _in_ci(lines: list[str]) -> Diagnosis:
         (PYTEST, ["FAILED tests/test_b.py::test_two - AssertionError: assert 1 == 2"], False),
         (PYTEST, ["E   ModuleNotFoundError: No module named 'numpy'", "ERROR tests/test_a.py"], False),
         (PYTEST, ["ModuleNotFoundError: No module named 'pytest'"], False),
+        (BARE, ["E   ModuleNotFoundError: No module named 'numpy'", "ERROR tests/test_a.py"], False),
+        (["E   ModuleNotFoundError: No module named 'numpy'", "ERROR tests/test_a.py"], BARE, True),
         (PYTEST, ["nothing that is known"], None),
         (PYTEST, [""], None),
         (RUFF, ["src/a.py:7:1: F401 [*] `os` imported but unused"], True),
