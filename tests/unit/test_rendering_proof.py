@@ -45,9 +45,9 @@ def _visible(markdown: str) -> str:
     return parts[0] + "".join(part.partition("</details>")[2] for part in parts[1:])
 
 
-def test_jobs_of_one_cause_are_listed_with_class_action_reasons_and_signature() -> None:
+def test_failing_jobs_are_listed_with_class_action_reasons_and_signature() -> None:
     shown = _visible(_body(diagnosis(jobs=("test (3.11)", "test (3.12)"), reasons=("pytest said so", "exit 1"))))
-    assert "2 jobs with one cause, `test (3.11)`, `test (3.12)`, of `CI`" in shown
+    assert "2 jobs, `test (3.11)`, `test (3.12)`, of `CI`" in shown
     assert "Judged as **test**, so the action is **fix**:\n\n- `pytest said so`\n- `exit 1`" in shown
     assert "signature `0123456789abcdef`" in shown
     assert "Job `test` of `CI`" in _body()

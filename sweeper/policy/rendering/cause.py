@@ -41,7 +41,7 @@ def _jobs(diagnosis: Diagnosis) -> str:
     jobs = diagnosis.jobs or (diagnosis.job,)
     if len(jobs) == 1:
         return f"Job {codes(jobs)}"
-    return f"{len(jobs)} jobs with one cause, {codes(jobs)},"
+    return f"{len(jobs)} jobs, {codes(jobs)},"
 
 
 def _details(diagnosis: Diagnosis) -> str:
