@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType
@@ -22,6 +23,7 @@ from sweeper import ids
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import (
     Checkpoint,
+    CheckReport,
     EffectState,
     Limits,
     MergeMode,
@@ -62,6 +64,13 @@ SETTINGS = SweepSettings(
     limits=Limits(files=3, lines=20),
     timeouts=Timeouts(heartbeat=timedelta(seconds=1), retry_first=timedelta(milliseconds=10), tries=5),
 )
+
+
+def job_log(script: str, *lines: str) -> bytes:
+    """A job's log as GitHub keeps it: one step, what it printed, and a line of the runner's for its end."""
+    shown = (f"##[group]Run {script}", script, "shell: /usr/bin/bash -e {0}", "##[endgroup]", *lines)
+    ends = () if any("##[error]" in line for line in lines[-1:]) else ("##[error]Process completed with exit code 1.",)
+    return "".join(f"2026-01-01T00:00:00.0000000Z {line}\n" for line in (*shown, *ends)).encode()
 
 
 def edit(files: Mapping[str, str | None]) -> Callable[[FakeWorkspaces], Edit]:
@@ -139,13 +148,29 @@ class Scene:
         (only,) = self.github.pulls.values()
         return only
 
+    @property
+    def ours(self) -> list[FakePull]:
+        """Proposals, open or not; what people opened is not among them."""
+        return [pull for pull in self.github.pulls.values() if pull.author == self.github.bot_login]
+
+    @property
+    def told(self) -> CheckReport:
+        """What the only check run of ours says."""
+        (only,) = self.github.check_runs
+        return only.report
+
     # What people, agents and CI do
 
-    def push(self, branch: str, files: Mapping[str, str]) -> str:
-        """Somebody pushes these files on top of a branch."""
-        parent = self.github.branches.get(branch)
+    def fails(self, *jobs: FakeJob, **run: Any) -> None:
+        """CI ends red with these jobs; the sweep will be for that. The rest as `add_run` takes it."""
+        self.run = self.github.add_run(jobs=jobs, **run)
+
+    def push(self, branch: str, files: Mapping[str, str], start: str | None = None) -> str:
+        """Somebody pushes these files on top of a branch; a new one begins where `start` is, or from nothing."""
+        parent = self.github.branches.get(branch) or self.github.branches.get(start or "")
         known = parent if parent in self.workspaces.commits else None
         commit = self.workspaces.seed(REPOSITORY_ID, files, branch, known)
+        self.github.parents[commit], self.github.subjects[commit] = parent or "", "Change something"
         self.github.set_branch_head(branch, commit)
         return commit
 
@@ -162,6 +187,11 @@ class Scene:
         """CI's word on the run attempt, also if it had another one before."""
         attempts = self.github.runs[self.run.run_id]
         attempts[0] = replace(attempts[0], conclusion=conclusion)
+
+    def newest_attempt_ends(self, conclusion: str) -> None:
+        """CI's word on the newest attempt of the run."""
+        attempts = self.github.runs[self.run.run_id]
+        attempts[-1] = replace(attempts[-1], conclusion=conclusion)
 
     def review(self, state: ReviewState, user: str = "ann") -> int:
         """A word on the proposal's head."""
@@ -278,7 +308,7 @@ class Scene:
         assert self.workspaces.records == {}
         if not except_branch:
             assert [name for name in self.github.branches if name.startswith("sweeper/")] == []
-            assert [pull.number for pull in self.github.pulls.values() if pull.state == "open"] == []
+            assert [pull.number for pull in self.ours if pull.state == "open"] == []
         written = [*self.github.effects, *self.workspaces.effects]
         keys = [effect.key for effect in written if effect.state is EffectState.CREATED]
         assert len(keys) == len(set(keys)), keys
