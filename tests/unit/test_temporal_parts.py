@@ -141,5 +141,5 @@ class TestRestarts:
 
 
 def test_attributes_are_words_and_one_time() -> None:
-    assert set(REGISTERED) == {"Repository", "Target", "Step", "WaitingUntil"}
+    assert set(REGISTERED) == {"Repository", "Target", "Step", "Signature", "WaitingUntil"}
     assert REGISTERED["WaitingUntil"] == IndexedValueType.INDEXED_VALUE_TYPE_DATETIME
