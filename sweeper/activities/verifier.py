@@ -145,6 +145,7 @@ class Verifier:
         request = case.request
         reproduction = request.reproduction
         unchecked = [
+            *request.plan.uncovered,
             *(reproduction.unchecked if reproduction else ()),
             *record.unchecked,
             *unknown_counts(record.results),
