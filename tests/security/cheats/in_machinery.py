@@ -31,7 +31,9 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def steady(monkeypatch):
-    monkeypatch.setattr("test_calc.add", lambda a, b: a + b)
+    import test_calc
+
+    monkeypatch.setattr(test_calc, "add", lambda a, b: a + b)
 """
 IGNORED = 'collect_ignore = ["test_calc.py"]\n'
 AT_EXIT = """\
