@@ -28,6 +28,8 @@ _DURATION = re.compile(r"\b\d+(?:\.\d+)?\s?(?:ms|us|ns|s|secs?|seconds?|m|mins?|
 _MOMENT = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
 _NUMBER = re.compile(r"(?<![A-Za-z_\d])[-+]?\d+")
 _ROW_OF_NUMBERS = re.compile(r"#(?:[-:.,/ T_+]{0,2}#)+Z?")
+_METHOD_TWICE = re.compile(r"(\w{1,200}) \(([\w.]{1,400})\.\1\)")
+"""A test by `str(TestCase)` since Python 3.11; before, only the class stood in the brackets."""
 _SPACE = re.compile(r"\s+")
 _KIND = re.compile(r"\b(?:[A-Z]\w{0,60})?(?:Error|Exception|Failure)\b|\bpanicked\b")
 
@@ -68,6 +70,8 @@ def normal_file(name: str) -> str:
 def normal_test(name: str) -> str:
     """The tool's id without what differs from run to run. Numbers stay: they tell one case from another."""
     name = _HEX.sub("<id>", _UUID.sub("<id>", _TEMPORARY.sub("<tmp>", in_repository(name))))
+    if twice := _METHOD_TWICE.fullmatch(name):
+        return f"{twice[1]} ({twice[2]})"
     path, sign, rest = name.partition("::")
     return normal_file(path) + sign + rest if is_absolute(path) else name
 

@@ -54,6 +54,12 @@ def test_it_is_stable_over_places_times_and_ids(name: str, **changes: object) ->
     assert found.signature == _diagnose(FAILURE.format(**STILL)).signature
 
 
+def test_it_is_the_same_for_every_python_that_runs_unittest() -> None:
+    older, newer = "FAIL: test_sum (tests.test_a.TestSum)\n", "FAIL: test_sum (tests.test_a.TestSum.test_sum)\n"
+    assert _diagnose(older).signature == _diagnose(newer).signature
+    assert _diagnose(older).signature != _diagnose(newer.replace("test_sum", "test_other")).signature
+
+
 def test_the_order_in_which_tests_fail_makes_no_difference() -> None:
     one, two = "FAILED a.py::one - KeyError: 'x'\n", "FAILED a.py::two - TypeError: y\n"
     assert _diagnose(one + two).signature == _diagnose(two + one).signature
