@@ -14,7 +14,7 @@ from pathlib import Path
 
 from adapters.loopback.drive.requests import FaultRule
 from tests.crash.company import CALM, LOOK_EVERY, QUICK, Company, Trial, sweep_settings
-from tests.crash.disturb import Disturbed, NotReached, rule, tries
+from tests.crash.disturb import Disturbed, NotReached, has_landed, is_held, rule, tries
 from tests.crash.oracle import Seen, differences, doubled, extra, look_at, settled
 from tests.crash.reference import PATIENCE, Reference, played
 from tests.crash.rows import LASTING, Killed, Point, Row, Table
@@ -84,21 +84,41 @@ class _Batch:
         company = Company(self._place, with_web=how is Killed.WEB, with_tools=in_call, sandboxed=in_call)
         async with company:
             standing = await self._all_stand(company, by_webhook=how is Killed.WEB)
-            await self._strike(company, how)
+            standing = await self._all_in_their_calls(company, standing)
+            self._strike(company, how)
             await company.let_go()
+            await company.all_up()
             for sweep in standing:
                 sweep.go()
-            if how in (Killed.WORKER, Killed.BOTH):
-                await company.begin_worker()
             await self._all_end(standing)
 
-    async def _strike(self, company: Company, how: Killed) -> None:
+    def _strike(self, company: Company, how: Killed) -> None:
         if how is Killed.WEB:
-            await company.kill_web()
+            company.kill_web()
         if how in (Killed.WORKER, Killed.BOTH):
             company.kill_worker()
         if how in (Killed.TEMPORAL, Killed.BOTH):
-            await company.kill_temporal()
+            company.kill_temporal()
+
+    async def _all_in_their_calls(self, company: Company, standing: Sequence[Disturbed]) -> list[Disturbed]:
+        """All at once, because a call is given up and made again by a worker that lives: what is held until the last
+        sweep of a batch comes to its point would not be the only one any more when it lands.
+        """
+        calling = [sweep for sweep in standing if sweep.row.moment in (Point.CALL, Point.ANSWER)]
+        if not calling:
+            return list(standing)
+        rules = [rule for sweep in calling if (rule := sweep.hang()) is not None]
+        await company.spoil(*rules)
+        lost = await asyncio.gather(*(self._whether_lost(sweep.row, sweep.go_into_the_call()) for sweep in calling))
+        return [sweep for sweep in standing if sweep not in calling or not lost[calling.index(sweep)]]
+
+    async def _whether_lost(self, row: Row, way: Awaitable[None]) -> bool:
+        try:
+            await way
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is the verdict
+            self._tell(row, f"{type(error).__name__}: {error}")
+            return True
+        return False
 
     async def _stale(self) -> None:
         """The worker dies after a write, and what its successor reads is older than that write.
@@ -126,14 +146,14 @@ class _Batch:
         async with company.hands:
             try:
                 async with company.hearing_nothing(by_webhook):
-                    sweep = Disturbed(await company.trial(), row, self._references[row.scenario])
+                    story = scenario(row.scenario)
+                    sweep = Disturbed(await company.trial(story), row, self._references[row.scenario])
                     sweep.doom()
-                    await sweep.begin(by_webhook=by_webhook and scenario(row.scenario).is_plain)
-                await sweep.stand()
+                    await sweep.begin(by_webhook=by_webhook and story.is_plain)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is the verdict
                 self._tell(row, f"{type(error).__name__}: {error}")
                 return None
-        return sweep
+            return None if await self._whether_lost(row, sweep.stand()) else sweep
 
     async def _all_end(self, sweeps: Iterable[Disturbed]) -> None:
         await asyncio.gather(*(self._judge([sweep.row], sweep.seen()) for sweep in sweeps))
@@ -158,7 +178,7 @@ class _Batch:
 
     async def _run_spoilt(self, company: Company, rows: Sequence[Row]) -> Seen:
         story, reference = scenario(rows[0].scenario), self._references[rows[0].scenario]
-        trial = await company.trial()
+        trial = await company.trial(story)
         for row in rows:
             if row.table is Table.FAILURES:
                 trial.doom(row.subject, Moment(row.moment))
@@ -173,31 +193,41 @@ class _Batch:
         return await look_at(trial, result)
 
     async def _late(self) -> None:
-        """A call is held until its activity is tried again: the first write lands beside the second."""
+        """A call is held until its activity is tried again: the first write lands beside the second, and before the
+        sweep's next step. One sweep after the other, because all that is held is let go at once.
+        """
         async with Company(self._place) as company:
-            trials = [await company.trial() for _ in self._rows]
-            for row, trial in zip(self._rows, trials, strict=True):
-                await company.spoil(_fault(row, self._references[row.scenario], trial))
-            releasing = asyncio.create_task(self._let_go(company, trials))
-            ends = (self._end_late(row, trial) for row, trial in zip(self._rows, trials, strict=True))
-            await asyncio.gather(*(self._judge([row], end) for row, end in zip(self._rows, ends, strict=True)))
+            for row in self._rows:
+                await self._judge([row], self._run_late(company, row))
+
+    async def _run_late(self, company: Company, row: Row) -> Seen:
+        story, reference = scenario(row.scenario), self._references[row.scenario]
+        trial = await company.trial(story)
+        await company.spoil(_fault(row, reference, trial))
+        releasing = asyncio.create_task(self._let_go(company, trial, row.subject, reference))
+        try:
+            await trial.start(story, sweep_settings(QUICK, write=_SHORT))
+            async with played(trial, story), asyncio.timeout(PATIENCE):
+                result = await trial.result()
+            if not releasing.done():
+                raise NotReached("it ended, and the call that was held has not landed")
+            await releasing
+        finally:
             releasing.cancel()
+            await company.let_go()
+        return await look_at(trial, result)
 
-    async def _end_late(self, row: Row, trial: Trial) -> Seen:
-        story = scenario(row.scenario)
-        await trial.start(story, sweep_settings(QUICK, write=_SHORT))
-        async with played(trial, story), asyncio.timeout(PATIENCE):
-            return await look_at(trial, await trial.result())
-
-    async def _let_go(self, company: Company, trials: Sequence[Trial]) -> None:
-        doer = self._references[self._rows[0].scenario].doers[self._rows[0].subject]
-        begun = {}
-        for trial in trials:
-            await trial.ledger.until(lambda calls: any(call.fault == "hold" for call in calls))
-            begun[trial.name] = tries(trial, doer)
-        while any(tries(trial, doer) == begun[trial.name] for trial in trials):
+    async def _let_go(self, company: Company, trial: Trial, effect: str, reference: Reference) -> None:
+        doer = reference.doers[effect]
+        await trial.ledger.until(lambda _: is_held(trial))
+        begun = tries(trial, doer)
+        if doer in reference.following:
+            trial.doom(reference.following[doer], Moment.BEFORE)
+        while tries(trial, doer) == begun:
             await asyncio.sleep(LOOK_EVERY)
         await company.let_go()
+        await trial.ledger.until(lambda _: has_landed(trial))
+        company.dooms.go(trial.name)
 
     # Verdicts
 

@@ -81,10 +81,10 @@ class _Chaos:
 
     async def run(self) -> Seen:
         await self._company.drive.hooks(self._wanted.hooks)
-        trial = await self._company.trial()
+        story = scenario(self._wanted.scenario)
+        trial = await self._company.trial(story)
         await self._company.spoil(*(_rule(fault, trial) for fault in self._wanted.faults))
         killing = asyncio.create_task(self._kill(trial))
-        story = scenario(self._wanted.scenario)
         try:
             async with asyncio.timeout(PATIENCE), played(trial, story):
                 result = await trial.result()
@@ -115,11 +115,11 @@ class _Chaos:
 
     async def _strike(self, kill: Kill) -> None:
         if kill.killed is Killed.WEB:
-            await self._company.kill_web()
+            self._company.kill_web()
         if kill.killed in (Killed.WORKER, Killed.BOTH):
             self._company.kill_worker()
         if kill.killed in (Killed.TEMPORAL, Killed.BOTH):
-            await self._company.kill_temporal()
+            self._company.kill_temporal()
         await self._company.all_up()
 
     async def _one_sweep(self, trial: Trial) -> None:

@@ -89,6 +89,7 @@ class Company:
         self._with_tools = with_tools
         self._sandboxed = sandboxed
         self._number = 0
+        self._killed_temporal: int | None = None
         self._rules: list[tuple[FaultRule, int]] = []
         self._quiet = asyncio.Lock()
         self._steady = asyncio.Lock()
@@ -119,8 +120,7 @@ class Company:
                     github=self.info,
                     state_dir=self.life.state_dir,
                 )
-                await self._begin("web", self.web.begin)
-                await self.web.ready()
+                await self._begin_web()
         except BaseException:
             await self._close()
             raise
@@ -162,19 +162,31 @@ class Company:
         self._processes[name] = await asyncio.to_thread(begin)
 
     async def all_up(self) -> None:
-        """Whatever was killed and has no successor yet gets one."""
+        """Whatever was killed and has no successor yet gets one; a web process has the port it had."""
+        if self._with_web and "web" not in self._processes:
+            await self._begin_web()
+        if self._killed_temporal is not None:
+            await self._temporal_is_back(self._killed_temporal)
         if "worker" not in self._processes:
             await self.begin_worker()
+
+    async def _begin_web(self) -> None:
+        await self._begin("web", self.web.begin)
+        await self.web.ready()
+
+    async def _temporal_is_back(self, killed: int) -> None:
+        """Its keeper starts it again."""
+        while (now := read_address(self.root / "temporal")) is None or now.pid == killed:
+            await asyncio.sleep(LOOK_EVERY)
+        self._killed_temporal = None
 
     def kill_worker(self) -> None:
         """kill -9."""
         self._kill("worker")
 
-    async def kill_web(self) -> None:
-        """kill -9, and a new one on the same port."""
+    def kill_web(self) -> None:
+        """kill -9."""
         self._kill("web")
-        await self._begin("web", self.web.begin)
-        await self.web.ready()
 
     def _kill(self, name: str) -> None:
         process = self._processes.pop(name)
@@ -183,14 +195,12 @@ class Company:
         process.join()
         assert process.exitcode == -signal.SIGKILL
 
-    async def kill_temporal(self) -> None:
-        """kill -9, and wait until its keeper has started it again."""
-        place = self.root / "temporal"
-        before = read_address(place)
-        assert before is not None
-        os.kill(before.pid, signal.SIGKILL)
-        while (now := read_address(place)) is None or now.pid == before.pid:
-            await asyncio.sleep(LOOK_EVERY)
+    def kill_temporal(self) -> None:
+        """kill -9."""
+        running = read_address(self.root / "temporal")
+        assert running is not None
+        os.kill(running.pid, signal.SIGKILL)
+        self._killed_temporal = running.pid
 
     async def spoil(self, *rules: FaultRule) -> None:
         """GitHub's faults, added to those there are. GitHub takes them all anew, so that those that have struck are
@@ -251,12 +261,12 @@ class Company:
             yield
             await self.drive.hooks(HookMode.RELEASE)
 
-    async def trial(self) -> "Trial":
-        """A red run; its sweep is not started yet, unless the web process hears of it."""
+    async def trial(self, scenario: Scenario) -> "Trial":
+        """The red run of a story; its sweep is not started yet, unless the web process hears of it."""
         self._number += 1
         name = f"trial-{self._number}"
         ledger = LedgerFile(self.root / "github", f"octo/{name}")
-        red = await red_run(self.drive, f"octo/{name}", {LABEL: f"/{name}.\n"})
+        red = await red_run(self.drive, f"octo/{name}", {LABEL: f"/{name}.\n"}, scenario.log)
         return Trial(self, name, red, ids.sweep_id(red.ref, self.info.url), ledger)
 
 
@@ -324,7 +334,7 @@ class Trial:
         return People(
             drive=self.company.drive,
             ledger=self.ledger,
-            repository=self.red.ref.repository,
+            run=self.red.ref,
             cancel=self.cancel,
             fails_again=self.fails_again,
             ends=self.ends,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -35,7 +36,9 @@ def place_of(row: Row, reference: Reference) -> Place:
 
 
 class Disturbed:
-    """A sweep on its way. `stand` brings it to its place, `go` lets it go on if its worker still lives."""
+    """A sweep on its way. `stand` and, for a place in a call, `hang` and `go_into_the_call` bring it to its place; `go`
+    lets it go on if its worker still lives.
+    """
 
     def __init__(self, trial: Trial, row: Row, reference: Reference) -> None:
         self.trial = trial
@@ -57,29 +60,46 @@ class Disturbed:
         await self._people.enter_async_context(played(self.trial, story))
 
     async def stand(self) -> None:
-        """Wait until it is at its point. Raises NotReached."""
+        """Wait until it stands before or after its activity. Raises NotReached."""
+        await self._reaches(self._stands)
+
+    async def _stands(self) -> bool:
+        return self._dooms.stands(self.trial.name)
+
+    def hang(self) -> FaultRule | None:
+        """Hang the program it is to be stopped in; if it is to be stopped in a call instead: what holds that call."""
+        hold = self._hold
+        if hold.program:
+            self.trial.company.tools.hang(hold.program, self._key(hold))
+            return None
+        when = "after" if self._place.point is Point.ANSWER else "before"
+        return rule(hold, self.trial, kind="hold", when=when)
+
+    async def go_into_the_call(self) -> None:
+        """Let it go on into the call, and wait until it is held there. Raises NotReached."""
+        self.go()
+        await self._reaches(self._is_held)
+
+    async def _is_held(self) -> bool:
+        hold = self._hold
+        if hold.program:
+            return await asyncio.to_thread(self.trial.company.tools.is_waiting, hold.program, self._key(hold))
+        return is_held(self.trial)
+
+    async def _reaches(self, is_there: Callable[[], Awaitable[bool]]) -> None:
         try:
             async with asyncio.timeout(PATIENCE):
-                while not self._dooms.stands(self.trial.name):
+                while not await is_there():
                     await asyncio.sleep(LOOK_EVERY)
-                if self._place.point in (Point.CALL, Point.ANSWER):
-                    await self._into_the_call(self._reference.holds[self._place.activity])
         except TimeoutError:
             raise NotReached(f"it never came to {self._place.point} {self._place.activity}") from None
 
-    async def _into_the_call(self, hold: Hold) -> None:
-        company = self.trial.company
-        if hold.program:
-            key = self.trial.key if hold.program == "git" else self.trial.name
-            company.tools.hang(hold.program, key)
-            self.go()
-            while not company.tools.is_waiting(hold.program, key):
-                await asyncio.sleep(LOOK_EVERY)
-            return
-        when = "after" if self._place.point is Point.ANSWER else "before"
-        await company.spoil(rule(hold, self.trial, kind="hold", when=when))
-        self.go()
-        await self.trial.ledger.until(lambda calls: any(call.fault == "hold" for call in calls))
+    @property
+    def _hold(self) -> Hold:
+        return self._reference.holds[self._place.activity]
+
+    def _key(self, hold: Hold) -> str:
+        return self.trial.key if hold.program == "git" else self.trial.name
 
     def go(self) -> None:
         """On from where it stands."""
@@ -106,6 +126,16 @@ def rule(hold: Hold, trial: Trial, **more: object) -> FaultRule:
     path = hold.path.replace(ANY_TRIAL, trial.name)
     known: dict[str, object] = {"method": hold.method, "path": path, "nth": hold.nth}
     return FaultRule.model_validate(known | more)
+
+
+def is_held(trial: Trial) -> bool:
+    """Whether a call about its repository is being held, or has been."""
+    return any(call.fault == "hold" for call in trial.ledger.look())
+
+
+def has_landed(trial: Trial) -> bool:
+    """Whether the held call has come to its answer: held before that, it has had no status."""
+    return any(call.fault == "hold" and call.status for call in trial.ledger.look())
 
 
 def tries(trial: Trial, activity: str) -> int:

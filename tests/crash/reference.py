@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from pathlib import Path
 
 from adapters.loopback.drive.answers import LedgerCall
@@ -33,7 +34,9 @@ class Hold(Strict):
 
 
 class Reference(Strict):
-    """A story without disturbance. `holds` by activity, `writes` by effect; `undoing`: what followed a cancel."""
+    """A story without disturbance. `holds` by activity, `writes` by effect; `undoing`: what followed a cancel;
+    `following`: what a sweep did next after an activity.
+    """
 
     scenario: str
     activities: tuple[str, ...]
@@ -41,6 +44,7 @@ class Reference(Strict):
     writes: dict[str, Hold]
     doers: dict[str, str]
     undoing: tuple[str, ...]
+    following: dict[str, str] = {}
     seen: Seen
 
 
@@ -56,7 +60,7 @@ async def _in_turn(company: Company, scenario: Scenario) -> Reference:
 
 
 async def _reference(company: Company, scenario: Scenario) -> Reference:
-    trial = await company.trial()
+    trial = await company.trial(scenario)
     await trial.start(scenario, sweep_settings(CALM))
     async with played(trial, scenario):
         result = await trial.result()
@@ -73,6 +77,7 @@ async def _reference(company: Company, scenario: Scenario) -> Reference:
         writes=_writes(calls),
         doers=_doers(spans, calls),
         undoing=_undoing(spans),
+        following=_following([span for span in spans if span.workflow.startswith(trial.sweep_id)]),
         seen=seen,
     )
 
@@ -146,3 +151,11 @@ def _undoing(spans: Sequence[Span]) -> tuple[str, ...]:
     order = [span.activity for span in spans]
     after = order[order.index("open_proposal") + 1 :] if "open_proposal" in order else []
     return tuple(dict.fromkeys(name for name in after if name != "read_world"))
+
+
+def _following(spans: Sequence[Span]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for span, following in pairwise(spans):
+        if span.activity != following.activity:
+            found.setdefault(span.activity, following.activity)
+    return found

@@ -8,9 +8,9 @@ from typing import Any
 from adapters.loopback.drive.answers import LedgerCall
 from adapters.loopback.drive.requests import NewPush, NewReview, PullAct
 from adapters.loopback.drive_client import DriveClient
-from sweeper.model import Outcome
+from sweeper.model import Outcome, RunRef
 from tests.support.ledger_file import LedgerFile
-from tests.support.red_run import MAINTAINER, STEPS
+from tests.support.red_run import FAILED, MAINTAINER, RUNNER_LOST, STEPS, green_at_last
 
 FIRST_PULL = 1
 
@@ -21,12 +21,17 @@ class People:
 
     drive: DriveClient
     ledger: LedgerFile
-    repository: str
+    run: RunRef
     cancel: Callable[[], Awaitable[None]]
     fails_again: Callable[[str], Awaitable[str]]
     """CI fails once more, at that step; the answer is the id of the new run's sweep."""
     ends: Callable[[str], Awaitable[None]]
     """Wait for that sweep's end."""
+
+    @property
+    def repository(self) -> str:
+        """Whose run it is."""
+        return self.run.repository
 
     async def reviews(self, state: str, body: str = "") -> None:
         """The maintainer's word on the proposal."""
@@ -37,6 +42,10 @@ class People:
         """Somebody works on the target meanwhile."""
         files: dict[str, str | None] = {"other.txt": "unrelated\n"}
         await self.drive.push(NewPush(repo=self.repository, branch="main", files=files, user=MAINTAINER))
+
+    async def passes(self) -> None:
+        """CI has run the failed jobs again, and they pass."""
+        await green_at_last(self.drive, self.run)
 
     async def closes(self, pull: int = FIRST_PULL) -> None:
         """The maintainer does not want the proposal."""
@@ -109,10 +118,15 @@ async def _queue(people: People) -> None:
     await people.reviews("APPROVED")
 
 
+async def _pass_when_run_again(people: People) -> None:
+    await people.ledger.has("run.rerun")
+    await people.passes()
+
+
 @dataclass(frozen=True)
 class Scenario:
-    """A story. `settings` and `tries` of each activity: what the sweep is started with beyond the usual; `faults`: of
-    GitHub's list of pull requests; `keeps`: its branch and its proposal are to stay.
+    """A story. `log`: what the failing job says; `settings` and `tries` of each activity: what the sweep is begun with
+    beyond the usual; `faults`: of GitHub's list of pull requests; `keeps`: its branch and its proposal are to stay.
     """
 
     name: str
@@ -122,6 +136,7 @@ class Scenario:
     tries: int = 20
     faults: tuple[Mapping[str, object], ...] = ()
     keeps: bool = False
+    log: str = FAILED
 
     @property
     def is_plain(self) -> bool:
@@ -147,6 +162,7 @@ SCENARIOS = (
     Scenario("escalated", Outcome.ESCALATED, _give_up, {"max_attempts": 1, "reviewers": (MAINTAINER,)}, keeps=True),
     Scenario("lost", Outcome.ESCALATED, _watch, tries=2, faults=_LOSE_THE_ANSWER),
     Scenario("joined", Outcome.MERGED, _fail_again),
+    Scenario("rerun", Outcome.INFRASTRUCTURE, _pass_when_run_again, log=RUNNER_LOST),
     Scenario("queued", Outcome.MERGED, _queue, faults=_TAKE_LONG),
 )
 """An activity is disturbed in the first story that reaches it."""
