@@ -10,8 +10,8 @@ from typing import NamedTuple
 from sweeper.activities import requests
 from sweeper.activities.green_runs import Failure, GreenRuns, Record
 from sweeper.activities.job_runs import JobRunner, Tree
-from sweeper.model import FileChange, Finding, Severity, Verdict, VerdictKind
-from sweeper.policy.limits import DIFF_TOO_LARGE, findings
+from sweeper.model import Action, Diagnosis, FailureClass, FileChange, Finding, Severity, Verdict, VerdictKind
+from sweeper.policy.limits import DIFF_TOO_LARGE
 from sweeper.policy.proof.judging import MOST_FINDINGS, MOST_RESTORED, MOST_UNCHECKED, unknown_counts
 from sweeper.policy.redaction import redact_text
 from sweeper.policy.tampering import Exam, exam_files, must_hold, tampering
@@ -20,6 +20,11 @@ from sweeper.ports import Ports
 
 FILE_BYTES = 2 << 20
 """Of one side of a changed file; a larger one is told as cut."""
+
+UNDIAGNOSED = Diagnosis(
+    job="", step="", command="", failure_class=FailureClass.UNKNOWN, action=Action.TELL_HUMAN, signature=""
+)
+"""Where it is not known what failed, every test is part of the exam."""
 
 OWN_EXAM = "exam_changed"
 ONLY_OWN_EXAM = "green_with_its_own_exam_only"
@@ -39,7 +44,7 @@ class _Case:
 
     request: requests.VerifyRequest
     changes: tuple[FileChange, ...]
-    exam: Exam | None
+    exam: Exam
     found: tuple[Finding, ...]
 
     @property
@@ -65,12 +70,11 @@ class Verifier:
         return await self._verdict(case, record, failure)
 
     async def _case(self, request: requests.VerifyRequest) -> _Case:
-        """Judged by its size and paths where no diagnosis is known, else by all that was changed."""
+        """The change, and all that a look at it shows."""
         patch = request.patch
         changes = await self._workspaces.changes(request.repository_id, patch.parent, patch.commit, FILE_BYTES)
-        if request.diagnosis is None:
-            return _Case(request, changes, None, findings(patch, request.limits))
-        exam = Exam(plan=request.plan, diagnosis=request.diagnosis, protected=request.protected, limits=request.limits)
+        diagnosis = request.diagnosis or UNDIAGNOSED
+        exam = Exam(plan=request.plan, diagnosis=diagnosis, protected=request.protected, limits=request.limits)
         return _Case(request, changes, exam, tampering(changes, patch, exam))
 
     async def _proved(self, case: _Case, record: Record) -> Failure | None:
@@ -94,8 +98,6 @@ class Verifier:
             if merged is None:
                 return None
             own = merged
-        if case.exam is None:
-            return _Trees(own, own, ())
         touched = [path for change in case.changes for path in (change.path, change.old_path) if path]
         paths = exam_files(touched, case.exam)
         deciding = await self._workspaces.restored(request.repository_id, own, case.base, paths) if paths else own
@@ -126,7 +128,7 @@ class Verifier:
         if deciding is None:
             record.show(OWN_EXAM, trees.restored, "changed by the fix; the proof holds with the old version, too")
             return None
-        held = [path for path in trees.restored if case.exam is not None and must_hold(path, case.exam)]
+        held = [path for path in trees.restored if must_hold(path, case.exam)]
         if held:
             reason = f"green only with its own version of {_some(held)}, not as the exam was"
             return Failure(VerdictKind.TAMPERED, reason)

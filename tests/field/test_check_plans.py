@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from sweeper.errors import BadInput
-from sweeper.model import Limits, Severity
-from sweeper.policy.limits import PROTECTED_PATH, findings
+from sweeper.model import Limits
 from sweeper.policy.repository_config import read_config, tightened
 from tests.support.commands import environment, sweeper
-from tests.support.values import job, patch
+from tests.support.values import job
 from tests.unit.planning.plans import check_of, plan_of, steps_file
+from tests.unit.tampering.changes import rejected
 
 
 def _with_checkout(inputs: str) -> str:
@@ -66,8 +66,8 @@ class TestC44:
         generous = read_config(b"protected: []\nlimits: {files: 1000000, lines: 1000000, bytes: 1000000000}")
         limits = tightened(Limits(), generous)
         assert limits == Limits()
-        found = findings(patch(files=(".github/workflows/ci.yml",)), limits)
-        assert [(finding.name, finding.severity) for finding in found] == [(PROTECTED_PATH, Severity.REJECT)]
+        assert generous.protected == ()
+        assert "protected_path" in rejected(".github/workflows/ci.yml", "on: push\n", "on: []\n")
 
 
 @pytest.mark.slow

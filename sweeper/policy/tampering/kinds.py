@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from sweeper.model import Finding, Patch
+from sweeper.policy.limits import DIFF_TOO_LARGE
 from sweeper.policy.redaction import redact_text
 from sweeper.policy.tampering.exam import Exam
 from sweeper.policy.tampering.places import (
@@ -43,7 +44,7 @@ def by_size(patch: Patch, exam: Exam) -> Iterator[Finding]:
         ("bytes", patch.bytes_changed, limits.bytes),
     ):
         if value > limit:
-            yield reject("diff_too_large", what, f"{value}, at most {limit} allowed")
+            yield reject(DIFF_TOO_LARGE, what, f"{value}, at most {limit} allowed")
 
 
 def by_path(files: Sequence[Seen], exam: Exam) -> Iterator[Finding]:

@@ -80,3 +80,7 @@ def test_every_finding_is_explained_in_the_package() -> None:
     found = {name for entry in (*CHEATS, *HONEST) for name in names(entry.findings())}
     explained = package.__doc__ or ""
     assert [name for name in sorted(found) if name not in explained] == []
+
+
+def test_the_default_limits_are_the_documented_ones() -> None:
+    assert Limits() == Limits(files=20, lines=500, bytes=1_000_000)
