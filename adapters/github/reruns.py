@@ -12,6 +12,7 @@ from sweeper.model import Effect, EffectState, RunRef
 
 NO_RIGHT = "our login may not re-run jobs here: grant actions=write"
 _RIGHT_IS_MISSING = ("not accessible", "must have")
+_RUNS_NOW = "already running"
 
 
 def rerun_failed(client: Client, run: RunRef, effect_key: str) -> Effect:
@@ -42,6 +43,6 @@ def _why(refused: Refused, newest: RunReply) -> str:
     """What a refusal means. Raises Transient if it only means that an attempt runs which GitHub does not show yet."""
     if any(refused.says(words) for words in _RIGHT_IS_MISSING):
         return NO_RIGHT
-    if newest.status != "completed":
+    if newest.status != "completed" or refused.says(_RUNS_NOW):
         raise Transient(f"Look at run {newest.id} again: it runs, and GitHub shows no new attempt yet.") from None
     return f"GitHub does not re-run it: {refused.reason}"

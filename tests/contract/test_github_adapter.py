@@ -281,6 +281,16 @@ class TestRefusals:
             await scene.host.rerun_failed(run, "sweep-1-1/rerun/1")
         assert await scene.count("run.rerun") == 0
 
+    async def test_a_rerun_that_github_shows_late_is_looked_for_again(self, scene: LoopbackScene) -> None:
+        run = await scene.run("main")
+        await scene.host.rerun_failed(run, "sweep-1-1/rerun/1")
+        await spoil(scene, "GET", f"/runs/{run.run_id}$", "stale_read", "before", times=2)
+
+        with pytest.raises(Transient, match="it runs"):
+            await scene.host.rerun_failed(run, "sweep-1-1/rerun/1")
+        assert (await scene.host.rerun_failed(run, "sweep-1-1/rerun/1")).state is EffectState.DEDUPLICATED
+        assert await scene.count("run.rerun") == 1
+
     async def test_a_merge_that_may_not_be_yet_is_refused_with_githubs_words(self, scene: LoopbackScene) -> None:
         new, pull = await propose(scene)
         await spoil(scene, "PUT", "/merge$", "405", "before")
