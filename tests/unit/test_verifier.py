@@ -20,8 +20,8 @@ def is_fixed(tree: Tree) -> bool:
 
 
 def ends(tree: Tree) -> Mapping[str, str]:
-    """The first test asks for the fix, unless its file was emptied."""
-    if b"assert" not in tree.get("tests/test_app.py", b""):
+    """The first test asks for the fix, unless its file was emptied or it is hidden."""
+    if b"assert" not in tree.get("tests/test_app.py", b"") or b"hides a test" in tree["app.py"]:
         return {TESTS[1]: "passed"}
     return {TESTS[0]: "passed" if is_fixed(tree) else "failed", TESTS[1]: "passed"}
 
@@ -82,7 +82,7 @@ async def test_green_once_and_then_red_is_flaky(bench: Bench) -> None:
 
 async def test_fewer_tests_than_before_prove_nothing(bench: Bench) -> None:
     shown = await bench.reproduce()
-    fix = bench.commit({"tests/test_app.py": ""}, bench.base)
+    fix = bench.commit({"app.py": "answer = 42  # hides a test\n"}, bench.base)
     verdict = await bench.verify(fix, reproduction=shown)
     assert (verdict.kind, names(verdict.findings)) == (VerdictKind.TAMPERED, {"fewer_tests"})
 
@@ -233,7 +233,7 @@ async def test_a_step_that_was_red_before_is_not_charged_to_the_fix() -> None:
 async def test_a_step_before_the_check_must_pass_as_it_did() -> None:
     bench = long_job()
     shown = await bench.reproduce()
-    fix = bench.commit({"app.py": "syntax answer = 42\n"}, bench.base)
+    fix = bench.commit({"app.py": "answer = 42  # syntax\n"}, bench.base)
     verdict = await bench.verify(fix, reproduction=shown)
     assert verdict.kind is VerdictKind.WORSE
     assert "'Install'" in verdict.reason
@@ -242,7 +242,7 @@ async def test_a_step_before_the_check_must_pass_as_it_did() -> None:
 async def test_a_step_that_needs_the_network_with_the_change_is_unverifiable() -> None:
     bench = long_job()
     bench.downloads = FakeDownloads(FakeGate(refused=("registry.example:443",)))
-    fix = bench.commit({"app.py": "syntax answer = 42\n"}, bench.base)
+    fix = bench.commit({"app.py": "answer = 42  # syntax\n"}, bench.base)
     verdict = await bench.verify(fix)
     assert (verdict.kind, verdict.reason) == (
         VerdictKind.UNVERIFIABLE,
