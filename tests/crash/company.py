@@ -242,7 +242,7 @@ class Company:
 
     def _met(self, rule: FaultRule, since: int) -> list[LedgerCall]:
         found = self._ledger.look()[since:]
-        return [call for call in found if rule.method in ("*", call.method) and re.search(rule.path, call.path)]
+        return [call for call in found if rule.method in ("*", call.method) and _is_for(rule, call)]
 
     async def let_go(self) -> None:
         """No more faults; what was held, on GitHub or in a program, goes on."""
@@ -293,8 +293,8 @@ class Trial:
 
     async def start(self, scenario: Scenario, settings: SweepSettings, *, by_webhook: bool = False) -> None:
         """The trigger, unless a webhook is that, and GitHub's own part in the story."""
-        here = {"path": f"^/repos/octo/{self.name}/pulls$"}
-        rules = [FaultRule.model_validate({**here, **fault}) for fault in scenario.faults]
+        here = f"^/repos/octo/{self.name}/pulls"
+        rules = [FaultRule.model_validate({**fault, "path": f"{here}{fault['path']}"}) for fault in scenario.faults]
         if any(rule.nth for rule in rules):
             await self.company.spoil_and_wait(*rules)
         elif rules:
@@ -367,6 +367,11 @@ class Trial:
         """A pattern for the processes that work on its files."""
         place = re.escape(str(self.company.life.state_dir / "worktrees"))
         return rf"{place}/(trees|mirrors)/{self.key}\b"
+
+
+def _is_for(rule: FaultRule, call: LedgerCall) -> bool:
+    """As GitHub's faults match: with or without the query."""
+    return any(re.search(rule.path, target) for target in (call.path, f"{call.path}?{call.query}"))
 
 
 async def _until_heard(say: Callable[[], Awaitable[object]]) -> None:

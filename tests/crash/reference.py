@@ -15,7 +15,7 @@ from tests.crash.scenarios import SCENARIOS, Scenario
 from tests.support.dying_worker import Span, read_spans
 from tests.support.tools_on_path import ProgramCall
 
-PATIENCE = 300.0
+PATIENCE = 600.0
 """Seconds for one stretch of many sweeps; only one that hangs needs them."""
 
 

@@ -144,13 +144,17 @@ class Scenario:
         return not self.settings and not self.faults
 
 
+_MAKE = {"method": "POST", "path": "$"}
+_LOOK_FOR_OURS = {"method": "GET", "path": r"\?.*state=all"}
+"""Pull requests are listed for other reasons, too; only who looks for our own asks for closed ones as well."""
+
 _LOSE_THE_ANSWER = (
-    {"method": "POST", "kind": "502", "when": "after"},
-    {"method": "GET", "kind": "503", "nth": 2},
+    {**_MAKE, "kind": "502", "when": "after"},
+    {**_LOOK_FOR_OURS, "kind": "503", "nth": 2},
 )
 """The pull request is made, its answer is lost, and it cannot be looked for until the tries are used up."""
 
-_TAKE_LONG = tuple({"method": method, "kind": "slow", "seconds": 13} for method in ("GET", "POST"))
+_TAKE_LONG = tuple({**call, "kind": "slow", "seconds": 13} for call in (_LOOK_FOR_OURS, _MAKE))
 """Each shorter than a call may take, together longer than a target waits before it looks whether who is in lives."""
 
 SCENARIOS = (

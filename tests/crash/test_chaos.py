@@ -5,7 +5,7 @@ import pytest
 from tests.crash.chaos import run
 from tests.crash.schedules import schedule
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
 async def test_whatever_happens_each_effect_happens_once_and_nothing_is_left() -> None:

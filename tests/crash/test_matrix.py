@@ -14,7 +14,7 @@ from tests.crash.rows import NO_SWEEP, Killed, Table, all_rows, unreached
 from tests.crash.runner import ROOT, Verdict, run_rows
 from tests.crash.selection import selection
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
