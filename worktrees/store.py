@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from sweeper.errors import BadInput, HostLost, Transient
-from sweeper.model import CommitMeta, Effect, FileChange, GitAccess, Patch, Workspace
+from sweeper.model import CommitMeta, Effect, FileChange, GitAccess, Patch, Touched, Workspace
 from sweeper.model.upkeep import HostTrace
 from worktrees import commits, reading
 from worktrees.git import GitDoor
@@ -21,6 +21,7 @@ from worktrees.mirror import Mirror
 from worktrees.names import branch_ref, commit_id, record_ref, remote_url, workspace_name
 from worktrees.remote import RemoteBranch
 from worktrees.snapshot import Snapshot
+from worktrees.touched import touched
 from worktrees.walk import TreeLimits
 from worktrees.worktree import Worktrees
 
@@ -177,6 +178,18 @@ class WorktreeStore:
         if not place.is_relative_to(self._root / "trees"):
             raise BadInput(f"{home} is no directory of this host's workspaces; make a home first.")
         return await _in_thread(read_left, place, path, limit)
+
+    async def touched(self, workspace: Workspace) -> Touched:
+        """What was done to the files of a checkout since it was made. Only looks. Raises NotFound."""
+
+        def work() -> Touched:
+            worktrees = self._worktrees(workspace.repository_id)
+            with worktrees.holding(workspace.name, workspace.commit) as place:
+                with self._mirror(workspace.repository_id).reading() as mirror:
+                    entries = tuple(reading.entries(mirror, workspace.commit))
+                return touched(entries, place.tree, worktrees.completed_ns(place))
+
+        return await _in_thread(work)
 
     async def remove(self, repository_id: int, name: str) -> None:
         """Remove one workspace or home. Safe twice: the second finds nothing."""

@@ -86,6 +86,10 @@ class Worktrees:
                 raise NotFound(f"Workspace {name} is not complete on this host; create it again.")
             yield place
 
+    def completed_ns(self, place: Place) -> int:
+        """When a worktree that is held was complete, by the file system's clock."""
+        return (place.admin / _READY).stat().st_ctime_ns
+
     def remove(self, name: str) -> None:
         """Remove one worktree or home, whatever is left of it. Twice is a no-op."""
         place = self.place(name)

@@ -7,7 +7,18 @@ from typing import NamedTuple
 from sweeper.activities import requests
 from sweeper.activities.job_runs import JobRun, JobRunner, Tree
 from sweeper.activities.reproducing import needs_network
-from sweeper.model import Check, CheckResult, Finding, Part, Severity, Tally, VerdictKind
+from sweeper.model import (
+    Action,
+    Check,
+    CheckResult,
+    Diagnosis,
+    FailureClass,
+    Finding,
+    Part,
+    Severity,
+    Tally,
+    VerdictKind,
+)
 from sweeper.policy.proof.judging import (
     GREEN_RUNS,
     REPORT_DISAGREES,
@@ -16,6 +27,13 @@ from sweeper.policy.proof.judging import (
     is_redder,
 )
 from sweeper.policy.proof.reports import dotted
+from sweeper.policy.proof.side_effects import SideEffects, side_effect_findings
+from sweeper.policy.tampering import Exam
+
+UNDIAGNOSED = Diagnosis(
+    job="", step="", command="", failure_class=FailureClass.UNKNOWN, action=Action.TELL_HUMAN, signature=""
+)
+"""Where it is not known what failed, every test is part of the exam."""
 
 ALSO_RED_WITHOUT = "also_red_without_the_fix"
 TESTS_FAILED = 1
@@ -39,6 +57,10 @@ class Record:
     unchecked: list[str] = field(default_factory=list)
     restored: tuple[str, ...] = ()
 
+    def keep(self, findings: Sequence[Finding]) -> None:
+        """Findings, each once."""
+        self.findings += [finding for finding in findings if finding not in self.findings]
+
     def note(self, sentence: str) -> None:
         """Something the proof does not cover."""
         self.unchecked.append(sentence)
@@ -60,6 +82,7 @@ class GreenRuns:
         comparable = reproduction is not None and reproduction.commit in ("", base)
         self._without = reproduction.results if reproduction is not None and comparable else ()
         self._excused: dict[str, tuple[str, ...]] = {}
+        self._effects_without: dict[str, SideEffects] = {}
 
     async def green(self, commit: str) -> Failure | None:
         """None: every check passed twice, each time in a fresh tree. Green only at first is flaky."""
@@ -91,7 +114,10 @@ class GreenRuns:
             return self._stopped(run)
         if not result.is_green and (failure := await self._red(check, run, result, tree)) is not None:
             return failure
+        effects = await self._side_effects(check, run, tree)
+        self._record.keep([finding for finding in effects if finding.severity is Severity.SHOW])
         found = count_findings(counted_in(self._without, check.name), result)
+        found += tuple(finding for finding in effects if finding.severity is Severity.REJECT)
         if found:
             reason = "; ".join(f"{finding.name}: {finding.detail}" for finding in found)
             return Failure(VerdictKind.TAMPERED, f"check {check.name!r} proves nothing: {reason}", found)
@@ -136,6 +162,16 @@ class GreenRuns:
             return ()
         return report.failing
 
+    async def _side_effects(self, check: Check, run: JobRun, tree: Tree) -> tuple[Finding, ...]:
+        """What the job did besides. The untouched tree is run once more only if there is something to compare."""
+        exam = exam_of(self._request)
+        if not side_effect_findings(run.effects, check, exam):
+            return ()
+        if check.name not in self._effects_without:
+            without = await self._runner.run(check, tree.at(self._base), after=True, counted=True)
+            self._effects_without[check.name] = without.effects
+        return side_effect_findings(run.effects.without(self._effects_without[check.name]), check, exam)
+
     def _others(self, run: JobRun) -> Failure | None:
         for result in run.results:
             if result.part is not Part.AFTER:
@@ -151,6 +187,12 @@ class GreenRuns:
                 reason = "; ".join(f"{finding.name}: {finding.detail}" for finding in found)
                 return Failure(VerdictKind.TAMPERED, f"step {result.step!r} proves nothing: {reason}", found)
         return None
+
+
+def exam_of(request: requests.VerifyRequest) -> Exam:
+    """What a change is judged against."""
+    diagnosis = request.diagnosis or UNDIAGNOSED
+    return Exam(plan=request.plan, diagnosis=diagnosis, protected=request.protected, limits=request.limits)
 
 
 def _fewer(before: Tally | None, result: CheckResult) -> tuple[Finding, ...]:

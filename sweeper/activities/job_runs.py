@@ -7,7 +7,7 @@ trees and homes are destroyed before they are made.
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sweeper.activities.checks import CheckRunner, Command
 from sweeper.activities.steps import (
@@ -25,6 +25,7 @@ from sweeper.model import Check, CheckResult, Part, PlanStep, Tally, Tool, Works
 from sweeper.policy.environment import environment_steps
 from sweeper.policy.planning import RunContext, expanded, parse_file_commands, shell_argv
 from sweeper.policy.proof.reports import MAX_BYTES, Report, read_report
+from sweeper.policy.proof.side_effects import SideEffects
 from sweeper.policy.proof.tallies import collected_tests, printed_tally
 from sweeper.policy.version_files import file_of, version_in
 from sweeper.ports import Gate, Ports, SandboxLimits, SandboxRun
@@ -62,6 +63,7 @@ class JobRun:
     refused: tuple[str, ...] = ()
     output: bytes = b""
     problem: str | None = None
+    effects: SideEffects = field(default_factory=SideEffects)
 
     @property
     def check(self) -> CheckResult | None:
@@ -114,7 +116,8 @@ class JobRunner:
                 collected = await self._collected(check, room, number + 1)
             result = result.model_copy(update={"tally": _tally(report, collected, output)})
             others = await self._after(check, room, number + 2) if after else ()
-            return JobRun((*before, result, *others), None, report, _refused(room), output)
+            effects = await self._effects(room)
+            return JobRun((*before, result, *others), None, report, _refused(room), output, effects=effects)
 
     async def fetch(self, check: Check, tree: Tree) -> None:
         """Fill the download cache with what the job asks for up to its check; how its steps end is judged later.
@@ -235,6 +238,11 @@ class JobRunner:
 
     async def _file(self, room: _Room, number: int, name: str) -> bytes:
         return await self._workspaces.left_in(room.home, left_at(number, name), FILE_BYTES) or b""
+
+    async def _effects(self, room: _Room) -> SideEffects:
+        """Once for the whole job, when all of it has run: nothing of it is alive any more."""
+        touched = await self._workspaces.touched(room.workspace)
+        return SideEffects(touched=touched, env=room.state.env, path=tuple(room.state.path))
 
     async def _report(self, room: _Room, number: int) -> Report | None:
         data = await self._workspaces.left_in(room.home, left_at(number, REPORT), MAX_BYTES)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sweeper.activities import requests
-from sweeper.activities.green_runs import Failure, GreenRuns, Record
+from sweeper.activities.green_runs import Failure, GreenRuns, Record, exam_of
 from sweeper.activities.job_runs import JobRunner, Tree
-from sweeper.model import Action, Diagnosis, FailureClass, FileChange, Finding, Severity, Verdict, VerdictKind
+from sweeper.model import FileChange, Finding, Severity, Verdict, VerdictKind
 from sweeper.policy.limits import DIFF_TOO_LARGE
 from sweeper.policy.proof.judging import MOST_FINDINGS, MOST_RESTORED, MOST_UNCHECKED, unknown_counts
 from sweeper.policy.redaction import redact_text
@@ -20,11 +20,6 @@ from sweeper.ports import Ports
 
 FILE_BYTES = 2 << 20
 """Of one side of a changed file; a larger one is told as cut."""
-
-UNDIAGNOSED = Diagnosis(
-    job="", step="", command="", failure_class=FailureClass.UNKNOWN, action=Action.TELL_HUMAN, signature=""
-)
-"""Where it is not known what failed, every test is part of the exam."""
 
 OWN_EXAM = "exam_changed"
 ONLY_OWN_EXAM = "green_with_its_own_exam_only"
@@ -73,8 +68,7 @@ class Verifier:
         """The change, and all that a look at it shows."""
         patch = request.patch
         changes = await self._workspaces.changes(request.repository_id, patch.parent, patch.commit, FILE_BYTES)
-        diagnosis = request.diagnosis or UNDIAGNOSED
-        exam = Exam(plan=request.plan, diagnosis=diagnosis, protected=request.protected, limits=request.limits)
+        exam = exam_of(request)
         return _Case(request, changes, exam, tampering(changes, patch, exam))
 
     async def _proved(self, case: _Case, record: Record) -> Failure | None:

@@ -32,7 +32,7 @@ from sweeper.model.fix import (
     VerdictKind,
     Workspace,
 )
-from sweeper.model.git import CommitMeta, FileChange, GitAccess
+from sweeper.model.git import CommitMeta, FileChange, GitAccess, Touched
 from sweeper.model.proposal import (
     CheckReport,
     ChecksState,
@@ -138,6 +138,7 @@ __all__ = [
     "TestedTree",
     "Timeouts",
     "Tool",
+    "Touched",
     "Trigger",
     "TriggerSource",
     "Verdict",

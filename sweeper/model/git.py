@@ -21,6 +21,18 @@ class CommitMeta(Strict):
     date: Instant
 
 
+class Touched(Strict):
+    """What commands did to the files of a checkout, each by path, sorted.
+
+    `changed`: files of the commit that are other than in it, or gone; `rewritten`: written, and the same again;
+    `added`: files it does not have, in folders that it has.
+    """
+
+    changed: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+
 class FileChange(Strict):
     """One file of a change with its content on both sides. Modes are git's (`100644`, `120000`), empty where absent.
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from sweeper.model import CommitMeta, Effect, FileChange, GitAccess, Patch, Workspace
+from sweeper.model import CommitMeta, Effect, FileChange, GitAccess, Patch, Touched, Workspace
 from sweeper.model.upkeep import HostTrace
 
 
@@ -71,6 +71,10 @@ class Workspaces(Protocol):
 
     async def left_in(self, home: str, path: str, limit: int) -> bytes | None:
         """A regular file that a command left in a home; None for anything else, or one larger than `limit` bytes."""
+        ...
+
+    async def touched(self, workspace: Workspace) -> Touched:
+        """What was done to the files of a checkout since it was made. Follows no link. Raises NotFound."""
         ...
 
     async def remove(self, repository_id: int, name: str) -> None:

@@ -1,6 +1,6 @@
 """The verifier on real parts: git, worktrees and a sandbox."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -37,14 +37,20 @@ class RealBench:
         self._each = each
 
     def commit(
-        self, files: Mapping[str, str], parent: str | None = None, links: Mapping[str, str] | None = None
+        self,
+        files: Mapping[str, str | bytes | None],
+        parent: str | None = None,
+        links: Mapping[str, str] | None = None,
+        programs: Sequence[str] = (),
     ) -> str:
-        """A commit with these files and links on top of `parent`."""
+        """A commit with these files (None: deleted) and links on top of `parent`; `programs` may be executed."""
         made = self.origin.commit(files, "main", parent)
-        if not links:
+        if not links and not programs:
             return made
-        for path, target in links.items():
+        for path, target in (links or {}).items():
             (self.origin.clone / path).symlink_to(target)
+        for path in programs:
+            (self.origin.clone / path).chmod(0o755)
         return self.origin.commit_as_it_lies()
 
     async def reproduce(self, base: str, diagnosis: Diagnosis | None = None) -> Reproduction:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from sweeper import ids
 from sweeper.errors import BadInput, HostLost, NonDeterminism, NotFound, Stale, SweeperError
-from sweeper.model import CommitMeta, Effect, EffectState, FileChange, GitAccess, Patch, Workspace
+from sweeper.model import CommitMeta, Effect, EffectState, FileChange, GitAccess, Patch, Touched, Workspace
 from sweeper.model.upkeep import HostTrace
 
 Tree = dict[str, bytes]
@@ -155,6 +155,14 @@ class FakeWorkspaces:
         with self._call("left_in"):
             content = self.homes.get(home, {}).get(path)
             return content if content is not None and len(content) <= limit else None
+
+    async def touched(self, workspace: Workspace) -> Touched:
+        with self._call("touched"):
+            now, then = self.tree(workspace), self.commits[workspace.commit].files
+            return Touched(
+                changed=tuple(sorted(path for path in then if now.get(path) != then[path])),
+                added=tuple(sorted(now.keys() - then.keys())),
+            )
 
     async def remove(self, repository_id: int, name: str) -> None:
         with self._call("remove"):

@@ -12,6 +12,7 @@ from sweeper.model import (
     Finding,
     Limits,
     Patch,
+    PlanStep,
     Severity,
     Strict,
 )
@@ -26,7 +27,7 @@ class Case(Strict):
     """`after` holds the files that change (None: deleted); `moved` says from where a new file came, as git would.
 
     `modes` are git's where they are not plain ones. `is_run`: `command` can be run with Python, pytest, ruff or mypy
-    alone, is red before and green after; else the entry is judged by its text.
+    alone, is red before and green after; else the entry is judged by its text. `steps`: what its job runs before.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Case(Strict):
     failing_tests: tuple[str, ...] = ()
     failing_files: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
+    steps: tuple[PlanStep, ...] = ()
     is_run: bool = True
 
     @property
@@ -98,7 +100,10 @@ class Case(Strict):
             tests=self.failing_tests,
             signature="sha256:" + "0" * 64,
         )
-        plan = CheckPlan(checks=(Check(name="test / Run checks", command=self.command, job="test"),), source="ci.yml")
+        plan = CheckPlan(
+            checks=(Check(name="test / Run checks", command=self.command, job="test", before=self.steps),),
+            source="ci.yml",
+        )
         return Exam(plan=plan, diagnosis=diagnosis, protected=self.protected, limits=Limits())
 
     def findings(self) -> tuple[Finding, ...]:
