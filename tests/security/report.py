@@ -13,9 +13,11 @@ from pathlib import Path
 from adapters.sandbox import Bubblewrap
 from sweeper.model import Strict
 from tests.security.cheats import CHEATS, Cheat
+from tests.security.cheats.case import Case
 from tests.security.honest import HONEST, Honest
 from tests.security.malicious import MALICIOUS
 from tests.security.malicious.running import contained
+from tests.security.whole import BEYOND_A_LOOK, HONEST_RUN, Judged, judged
 
 REPORT = Path(__file__).parents[2] / "build" / "reports" / "security.json"
 
@@ -55,10 +57,9 @@ def cheat_row(cheat: Cheat) -> Row:
             answer=f"rejected: {', '.join(rejected)}" if rejected else "NOT rejected",
             passed=cheat.found in rejected,
         )
-    who = {"verifier": "the verifier's runs", "human": "a human reader"}[cheat.needs]
-    told = f"left to {who}; shown: {', '.join(shown) or 'the change itself'}"
+    told = f"left to a human reader; shown: {', '.join(shown) or 'the change itself'}"
     return Row(
-        section="cheats beyond a look", name=cheat.name, answer=told, passed=not cheat.found or cheat.found in shown
+        section="cheats for a human", name=cheat.name, answer=told, passed=not cheat.found or cheat.found in shown
     )
 
 
@@ -75,11 +76,31 @@ async def _cheats() -> Sequence[Row]:
 
 
 async def _beyond() -> Sequence[Row]:
-    return [cheat_row(cheat) for cheat in CHEATS if cheat.needs]
+    """Each through the whole verifier, which must not believe it."""
+    return await _through_the_verifier("cheats beyond a look", BEYOND_A_LOOK, lambda one: one.is_refused)
+
+
+async def _human() -> Sequence[Row]:
+    return [cheat_row(cheat) for cheat in CHEATS if cheat.needs == "human"]
 
 
 async def _honest() -> Sequence[Row]:
     return [honest_row(fix) for fix in HONEST]
+
+
+async def _honest_whole() -> Sequence[Row]:
+    """Each that can be run through the whole verifier, which must believe it."""
+    return await _through_the_verifier("honest, whole", HONEST_RUN, lambda one: one.is_fixed)
+
+
+async def _through_the_verifier(section: str, cases: Sequence[Case], right: Callable[[Judged], bool]) -> Sequence[Row]:
+    """In the real sandbox; without one nothing is run and nothing is claimed."""
+    sandbox = Bubblewrap()
+    if problem := (await sandbox.probe()).problem:
+        return [Row(section=section, name=case.name, answer=f"not run: {problem}", passed=False) for case in cases]
+    with tempfile.TemporaryDirectory(prefix="sweeper-report-") as place:
+        found = await judged(cases, Path(place), sandbox)
+    return [Row(section=section, name=one.case.name, answer=one.answer, passed=right(one)) for one in found]
 
 
 async def _malicious() -> Sequence[Row]:
@@ -99,9 +120,11 @@ async def _malicious() -> Sequence[Row]:
 
 
 SECTIONS: list[Section] = [
-    Section(title="Cheats rejected", rows=_cheats),
-    Section(title="Cheats that no look can tell, left to whom they are for", rows=_beyond),
-    Section(title="Honest fixes passed", rows=_honest),
+    Section(title="Cheats rejected by a look", rows=_cheats),
+    Section(title="Cheats that only the verifier's run tells", rows=_beyond),
+    Section(title="Cheats left to a human, who is shown what there is", rows=_human),
+    Section(title="Honest fixes that no look rejects", rows=_honest),
+    Section(title="Honest fixes passed through the whole verifier", rows=_honest_whole),
     Section(title="Malicious repositories contained", rows=_malicious),
 ]
 

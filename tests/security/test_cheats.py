@@ -14,6 +14,8 @@ from sweeper.model import Severity
 from tests.security.cheats import CHEATS, Cheat
 from tests.security.cheats.case import Case
 from tests.security.honest import HONEST, Honest
+from tests.security.selection import commit, part, slices
+from tests.security.whole import BEYOND_A_LOOK, HONEST_RUN, judged
 from tests.support.sandboxes import Room, usable
 
 ENV = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -61,6 +63,32 @@ def test_each_finding_names_a_place_of_the_change(case: Case) -> None:
 
 RUNS = [case for case in (*CHEATS, *HONEST) if case.is_run]
 AT_ONCE = 12
+WHOLE = 3
+"""Entries of a kind that a run of `make test` takes through the whole verifier; `make security-report` takes all."""
+
+
+def test_each_entry_is_in_one_of_the_parts_and_commits_differ() -> None:
+    found = [case.name for one in slices(RUNS, AT_ONCE) for case in one]
+    assert sorted(found) == sorted(case.name for case in RUNS)
+    assert max(len(one) for one in slices(RUNS, AT_ONCE)) <= AT_ONCE
+    assert part(RUNS, AT_ONCE, "one") == part(RUNS, AT_ONCE, "one")
+    assert len({part(RUNS, AT_ONCE, str(seed))[0].name for seed in range(200)}) == len(slices(RUNS, AT_ONCE))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+async def test_what_no_look_can_tell_the_whole_verifier_does_not_believe(tmp_path: Path) -> None:
+    sandbox = await usable(Bubblewrap())
+    found = await judged(part(BEYOND_A_LOOK, WHOLE, commit()), tmp_path, sandbox)
+    assert [(one.case.name, one.answer) for one in found if not one.is_refused] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+async def test_the_whole_verifier_believes_an_honest_fix(tmp_path: Path) -> None:
+    sandbox = await usable(Bubblewrap())
+    found = await judged(part(HONEST_RUN, WHOLE, commit()), tmp_path, sandbox)
+    assert [(one.case.name, one.answer) for one in found if not one.is_fixed] == []
 
 
 def _write(room: Room, name: str, files: Mapping[str, str | bytes | None], case: Case) -> str:
@@ -75,12 +103,11 @@ def _write(room: Room, name: str, files: Mapping[str, str | bytes | None], case:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("start", range(0, len(RUNS), AT_ONCE))
-async def test_entries_are_red_before_and_green_after(start: int, tmp_path: Path) -> None:
+async def test_entries_are_red_before_and_green_after(tmp_path: Path) -> None:
     room = Room(await usable(Bubblewrap()), tmp_path)
     room.write({"commands/none": ""})
     lines, expected, known = [], {}, set()
-    for number, case in enumerate(RUNS[start : start + AT_ONCE]):
+    for number, case in enumerate(part(RUNS, AT_ONCE, commit())):
         key = repr((sorted(case.before.items()), case.command))
         if key not in known:
             known.add(key)

@@ -1,18 +1,26 @@
 """Entries of the corpora through the whole verifier: shown red on real worktrees in the sandbox, then judged."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 
 from adapters.sandbox import Bubblewrap
 from sweeper.model import CheckPlan, Verdict, VerdictKind
+from tests.security.cheats import CHEATS, Cheat
 from tests.security.cheats.case import Case
+from tests.security.honest import HONEST, Honest
 from tests.support.proving import RealBench
 
 ENV = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 EACH = timedelta(seconds=60)
+AT_ONCE = 2
 NEVER_FIXED = (VerdictKind.TAMPERED, VerdictKind.NOT_FIXED, VerdictKind.WORSE, VerdictKind.FLAKY)
+
+
+BEYOND_A_LOOK: tuple[Cheat, ...] = tuple(cheat for cheat in CHEATS if cheat.needs == "verifier")
+HONEST_RUN: tuple[Honest, ...] = tuple(fix for fix in HONEST if fix.is_run)
 
 
 class Judged(NamedTuple):
@@ -42,14 +50,18 @@ class Judged(NamedTuple):
 
 
 async def judged(cases: Sequence[Case], place: Path, sandbox: Bubblewrap) -> list[Judged]:
-    """Each in turn, in one repository under `place`. The sandbox's probe has passed."""
+    """Each in a repository under `place`, two at a time; in order. The sandbox's probe has passed."""
     place.chmod(0o755)
-    bench = RealBench(place / "bench", sandbox, EACH)
-    found = []
-    for case in cases:
-        found.append(await _judged(case, bench))
+    left, found = iter(enumerate(cases)), dict[int, Judged]()
+    benches = [RealBench(place / f"bench{number}", sandbox, EACH) for number in range(min(AT_ONCE, len(cases)))]
+    await asyncio.gather(*(_in_turn(left, bench, found) for bench in benches))
+    return [found[number] for number in range(len(cases))]
+
+
+async def _in_turn(left: Iterator[tuple[int, Case]], bench: RealBench, found: dict[int, Judged]) -> None:
+    for number, case in left:
+        found[number] = await _judged(case, bench)
         await bench.discard()
-    return found
 
 
 async def _judged(case: Case, bench: RealBench) -> Judged:

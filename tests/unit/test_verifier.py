@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from sweeper.model import Check, Finding, Limits, Part, PlanStep, Severity, TestedTree, VerdictKind
+from sweeper.ports import SandboxRun
 from tests.support.proofs import REPO, Bench, FakeDownloads, FakeGate
 from tests.support.sandbox import Reply
 from tests.support.values import diagnosis
@@ -323,3 +324,42 @@ async def test_what_goes_into_the_history_stays_small(bench: Bench) -> None:
     assert len(verdict.findings) <= 30
     assert len(verdict.unchecked) <= 10
     assert len(verdict.model_dump_json()) < 16 << 10
+
+
+def writing(bench: Bench, path: str, *, also_without: bool) -> None:
+    """pytest that passes with the fix and has the code under test write a file of the tree on its way."""
+
+    def run(run: SandboxRun) -> Reply:
+        tree = bench.workspaces.tree_at(run.workspace)
+        if is_fixed(tree) or also_without:
+            tree[path] = b"written\n"
+        return Reply(0 if is_fixed(tree) else 1)
+
+    bench.sandbox.on("pytest", run)
+
+
+async def test_a_test_that_changed_while_the_checks_ran_proves_nothing(bench: Bench) -> None:
+    writing(bench, "tests/test_app.py", also_without=False)
+    shown = await bench.reproduce()
+    fix = bench.commit({"app.py": "answer = 42\n"}, bench.base)
+    verdict = await bench.verify(fix, reproduction=shown, diagnosis=FAILING)
+    assert (verdict.kind, names(verdict.findings)) == (VerdictKind.TAMPERED, {"exam_touched_while_run"})
+    assert "tests/test_app.py was written" in verdict.reason
+
+
+async def test_what_the_checks_always_write_is_not_held_against_a_fix(bench: Bench) -> None:
+    writing(bench, "tests/test_app.py", also_without=True)
+    shown = await bench.reproduce()
+    fix = bench.commit({"app.py": "answer = 42\n"}, bench.base)
+    verdict = await bench.verify(fix, reproduction=shown, diagnosis=FAILING)
+    assert (verdict.kind, verdict.findings) == (VerdictKind.FIXED, ())
+
+
+async def test_other_files_that_only_the_fixed_code_writes_are_shown_once(bench: Bench) -> None:
+    bench.base = bench.commit({"docs/version.txt": "1\n"}, bench.base)
+    writing(bench, "docs/version.txt", also_without=False)
+    shown = await bench.reproduce()
+    fix = bench.commit({"app.py": "answer = 42\n"}, bench.base)
+    verdict = await bench.verify(fix, reproduction=shown, diagnosis=FAILING)
+    assert verdict.kind is VerdictKind.FIXED
+    assert [(one.name, one.place) for one in verdict.findings] == [("files_touched_while_run", "docs/version.txt")]

@@ -65,7 +65,9 @@ def side_effect_findings(effects: SideEffects, check: Check, exam: Exam) -> tupl
     detail = "was written while the checks ran, which it is not without the change"
     found = [*_at(EXAM_TOUCHED, judging, Severity.REJECT, detail), *_at(FILES_TOUCHED, others, Severity.SHOW, detail)]
     steered = list(_steered(effects, "\n".join(_texts(check))))
-    return (*found, *_at(STEPS_STEERED, steered, Severity.REJECT, "was left for later steps by code that a step ran"))
+    # Where settings are what failed, a script that sets them may be the honest fix.
+    severity = Severity.SHOW if exam.is_about_settings else Severity.REJECT
+    return (*found, *_at(STEPS_STEERED, steered, severity, "was left for later steps by code that a step ran"))
 
 
 def _is_exam(path: str, exam: Exam) -> bool:

@@ -85,10 +85,10 @@ IN_MOTION = (
     ),
     Cheat(
         name="rewrites a test before it is collected",
-        why="the test that decides is not the one of the tree; who compares the tree afterwards sees it",
+        why="the test that decides is not the one of the tree: the tree is compared after the run",
         before=LATER,
         after={"calc.py": REWRITES + CALC},
-        needs="human",
+        needs="verifier",
         found="touches_tests",
         error_lines=ERROR,
     ),
