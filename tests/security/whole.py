@@ -16,7 +16,6 @@ from tests.support.proving import RealBench
 ENV = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 EACH = timedelta(seconds=60)
 AT_ONCE = 2
-NEVER_FIXED = (VerdictKind.TAMPERED, VerdictKind.NOT_FIXED, VerdictKind.WORSE, VerdictKind.FLAKY)
 
 
 BEYOND_A_LOOK: tuple[Cheat, ...] = tuple(cheat for cheat in CHEATS if cheat.needs == "verifier")
@@ -45,8 +44,8 @@ class Judged(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Whether it was run and not believed."""
-        return self.verdict is not None and self.verdict.kind in NEVER_FIXED
+        """Whether its failure was shown and the change then not believed, for whatever it did to its runs."""
+        return self.verdict is not None and not self.is_fixed
 
 
 async def judged(cases: Sequence[Case], place: Path, sandbox: Bubblewrap) -> list[Judged]:
