@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sweeper.model import CheckPlan, Diagnosis, FailureClass, Limits, Strict
+from sweeper.policy.tampering.commands import files_that_decide
 from sweeper.policy.tampering.places import (
     MIXED,
     base,
@@ -48,21 +49,21 @@ class Exam(Strict):
         """Whether configuration or dependencies are what failed, so that a fix may honestly lie there."""
         return self.diagnosis.failure_class in _ABOUT_SETTINGS
 
-    def words(self) -> Iterator[tuple[str, str]]:
-        """Each word of the plan's commands with the folder the command runs in."""
+    def commands(self) -> Iterator[tuple[str, str]]:
+        """Each command of the plan with the folder it runs in."""
         for check in self.plan.checks:
             steps = [(step.working_directory, step.command) for step in (*check.before, *check.after)]
             for directory, command in ((check.working_directory, check.command), *steps):
                 folder = directory.strip("/").removeprefix("./")
-                for word in _WORDS.findall(command):
-                    yield "" if folder in (".", "") else f"{folder}/", word
+                yield "" if folder in (".", "") else f"{folder}/", command
 
     def calls(self, path: str) -> bool:
         """Whether a command of the plan runs this file, or has a tool run what is written in it."""
-        for folder, word in self.words():
-            if path == folder + word.removeprefix("./") or path == word.removeprefix("./"):
-                return not is_test(path)
-            if is_like(path, CALLERS.get(word.rpartition("/")[2], "").split()):
+        for folder, command in self.commands():
+            for word in files_that_decide(command):
+                if path in (folder + word.removeprefix("./"), word.removeprefix("./")):
+                    return not is_test(path)
+            if any(is_like(path, CALLERS.get(word.rpartition("/")[2], "").split()) for word in _WORDS.findall(command)):
                 return True
         return False
 
@@ -116,6 +117,7 @@ def must_hold(path: str, exam: Exam) -> bool:
         return not exam.blames_conftest(path)
     if is_conftest(path):
         return True
-    if is_checker_config(path) or exam.calls(path):
+    if is_checker_config(path):
         return not (is_manifest(path) or exam.is_about_settings)
-    return False
+    # A script that is itself what fails may have to be mended.
+    return exam.calls(path) and not (is_manifest(path) or exam.is_about_settings or exam.failing(path))
