@@ -29,12 +29,12 @@ jobs:
     runs-on: ubuntu-latest
     steps:
       - name: Look
-        run: grep -q good *.txt
+        run: grep -q good file.txt
   check-again:
     runs-on: ubuntu-latest
     steps:
       - name: Look again
-        run: grep -q good *.txt
+        run: grep -q good file.txt
 """
 
 
