@@ -119,17 +119,18 @@ class JobRunner:
             effects = await self._effects(room)
             return JobRun((*before, result, *others), None, report, _refused(room), output, effects=effects)
 
-    async def fetch(self, check: Check, tree: Tree) -> None:
+    async def fetch(self, check: Check, tree: Tree, *, whole: bool = False) -> None:
         """Fill the download cache with what the job asks for up to its check; how its steps end is judged later.
 
-        The check itself runs only if it calls a package manager: `pip install -e . && pytest` in one step.
+        The check itself runs only if it calls a package manager (`pip install -e . && pytest` in one step), or if it
+        is asked for: `whole`, because a Makefile or a script may call one, which the command does not show.
         """
         if not self._may_download(check):
             return
         with suppress(Unverifiable):
             async with self._room(check, tree, fetching=True) as room:
                 before = await self._before(check, room)
-                if self._calls_manager(check) and all(result.is_green for result in before):
+                if (whole or self._calls_manager(check)) and all(result.is_green for result in before):
                     await self._step(room, len(before), Part.CHECK, check, failing_step(check))
 
     def _may_download(self, check: Check) -> bool:

@@ -74,6 +74,9 @@ class Reproducer:
         runs: list[JobRun] = []
         while len(runs) < 2 or (len(runs) == 2 and runs[0].is_green != runs[1].is_green):
             run = await self._runner.run(check, tree, after=not runs, counted=not runs)
+            if not runs and _asked_by_itself(run):
+                await self._runner.fetch(check, tree, whole=True)
+                run = await self._runner.run(check, tree, after=True)
             runs.append(run)
             if problem := self._problem(run):
                 return _Shown(tuple(runs), problem)
@@ -132,6 +135,11 @@ async def handicaps(workspaces: Workspaces, tree: Tree) -> tuple[str, ...]:
     if attributes is not None and b"filter=lfs" in attributes:
         found.append("The repository needs LFS, which is not fetched here: its large files are pointers.")
     return tuple(found)
+
+
+def _asked_by_itself(run: JobRun) -> bool:
+    """Whether a check asked for what was not fetched before: it installs in a way that its command does not show."""
+    return run.check is not None and not run.is_green and bool(run.refused)
 
 
 def needs_network(refused: Sequence[str]) -> str:

@@ -101,14 +101,14 @@ class Verifier:
         """Downloads are asked for on a tree with a change only if that change says what is needed."""
         request = case.request
         tree = Tree(request.repository_id, request.name, deciding, request.check_timeout.total_seconds())
-        if any(is_manifest(change.path) for change in case.changes):
+        if names_some := any(is_manifest(change.path) for change in case.changes):
             record.note("The change names dependencies of its own; they were downloaded for this proof.")
         elif request.exam_from is not None:
             tree = tree.at(request.exam_from)
         else:
             return
         for check in request.plan.checks:
-            await self._runner.fetch(check, tree)
+            await self._runner.fetch(check, tree, whole=names_some)
 
     async def _with_its_own(
         self, case: _Case, record: Record, runs: GreenRuns, trees: _Trees, deciding: Failure | None

@@ -122,6 +122,17 @@ async def test_downloads_are_fetched_once_and_then_come_from_the_cache() -> None
     assert bench.sandbox.runs[-1].env["HTTPS_PROXY"] == "http://127.0.0.1:3128"
 
 
+async def test_a_check_that_installs_where_nobody_sees_it_is_run_once_more_to_fetch() -> None:
+    check = Check(name="test", command="make coverage", before=(INSTALL,))
+    bench = Bench({"app.py": "41"}, check)
+    bench.downloads = FakeDownloads(FakeGate(refused=("/pypi/simple/coverage",)))
+    bench.sandbox.on("deps", Reply(0)).on("make coverage", Reply(1))
+    shown = await bench.reproduce()
+    assert shown.is_red
+    assert bench.downloads.opened == ["fetching", "cached", "fetching", "cached", "cached"]
+    assert sum("make coverage" in run.argv[-1] for run in bench.sandbox.runs) == 4
+
+
 async def test_a_plain_check_opens_no_way_out() -> None:
     bench = Bench({"app.py": "41"})
     bench.downloads = FakeDownloads()
