@@ -7,11 +7,15 @@ PYTEST = "python3 -m pytest -q -p no:cacheprovider"
 _TEST = "from app import answer\n\n\ndef test_answer():\n    assert answer == 42\n"
 _FORGED = '<testsuites><testsuite><testcase classname="test_app" name="test_answer"/></testsuite></testsuites>'
 _BOMB = '<!DOCTYPE a [<!ENTITY b "bbbbbbbbbb"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]><testsuites>&c;</testsuites>'
-_EXIT = "import os\n\nos._exit(0)\n"
+_WHEN_FIXED = "import os\n\nimport app\n\nif app.answer == 42:\n    "
+_EXIT = f"{_WHEN_FIXED}os._exit(0)\n"
 _SELF = (
-    'import os\n\nopen(os.path.dirname(os.environ["GITHUB_ENV"]) + "/report.xml", "w").write("""%s""")\nos._exit(0)\n'
+    _WHEN_FIXED
+    + 'open(os.path.dirname(os.environ["GITHUB_ENV"]) + "/report.xml", "w").write("""%s""")\n    os._exit(0)\n'
 )
-_LINK = 'import os\n\nos.symlink("{secret}", os.path.dirname(os.environ["GITHUB_ENV"]) + "/report.xml")\nos._exit(0)\n'
+_LINK = (
+    _WHEN_FIXED + 'os.symlink("{secret}", os.path.dirname(os.environ["GITHUB_ENV"]) + "/report.xml")\n    os._exit(0)\n'
+)
 CHEATED = (VerdictKind.TAMPERED,)
 NOT_GREEN = (VerdictKind.TAMPERED, VerdictKind.NOT_FIXED, VerdictKind.UNVERIFIABLE)
 
@@ -89,7 +93,7 @@ IN_THE_PROOF = (
         "nothing collected",
         "the test file is renamed so that nothing is collected",
         command=f"{PYTEST} || test $? -eq 5",
-        files={"check_app.py": _TEST, "test_app.py": ""},
+        changed={"check_app.py": _TEST, "test_app.py": ""},
         answer=CHEATED,
         shown_red=True,
     ),
@@ -97,7 +101,7 @@ IN_THE_PROOF = (
         "tests of its own",
         "the failing test is replaced by fewer",
         command=f"{PYTEST} || test $? -eq 5",
-        files={"test_app.py": "\n"},
+        changed={"test_app.py": "\n"},
         answer=CHEATED,
         shown_red=True,
     ),

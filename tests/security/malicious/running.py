@@ -24,8 +24,6 @@ WHOLE_SECONDS = 200.0
 RED = {
     "app.py": "answer = 41\n",
     "test_app.py": "from app import answer\n\n\ndef test_answer():\n    assert answer == 42\n",
-    "build.sh": "exit 0",
-    "check.sh": "exit 1",
 }
 
 
@@ -109,12 +107,12 @@ async def contained(case: Malicious, place: Path, sandbox: Bubblewrap) -> Contai
 async def _verdict(case: Malicious, host: Host, bench: RealBench) -> Verdict:
     before: Sequence[PlanStep] = (PlanStep(name="Build", command="sh build.sh"),) if case.before else ()
     bench.plan = CheckPlan(checks=(Check(name="check", command=case.command, before=tuple(before)),))
-    base = bench.commit(RED)
+    files = {"build.sh": case.before, "check.sh": case.script, **case.files}
+    filled = {path: host.filled(text) for path, text in files.items()}
+    links = {path: host.filled(target) for path, target in case.links.items()}
+    base = bench.commit({**RED, **filled}, links=links)
     shown = Reproduction(commit=base)
     if case.shown_red:
         shown = await bench.reproduce(base)
         assert (shown.problem, shown.is_red) == (None, True)
-    files = {"build.sh": case.before, "check.sh": case.script, **case.files}
-    filled = {path: host.filled(text) for path, text in files.items()}
-    links = {path: host.filled(target) for path, target in case.links.items()}
-    return await bench.verify(base, bench.commit(filled, base, links=links), shown)
+    return await bench.verify(base, bench.commit(case.changed, base), shown)
