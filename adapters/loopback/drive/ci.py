@@ -1,5 +1,7 @@
 """POST runs: a workflow run as CI would have produced it."""
 
+from datetime import datetime
+
 from adapters.loopback.acts import runs as acts
 from adapters.loopback.acts.people import known_or_new
 from adapters.loopback.acts.repos import commit_named, fork_of
@@ -90,16 +92,29 @@ def _attempt(hub: Hub, repo: Repo, run: Run, new: NewRun) -> Attempt:
 
 def _job(hub: Hub, new: NewJob) -> Job:
     now = hub.store.now()
+    log = new.log if new.log is not None or new.log_status else _plain_log(new, now)
     job = Job(
         id=hub.store.new_id(),
         name=new.name,
         conclusion=new.conclusion,
         steps=[Step(number=at, name=one.name, conclusion=one.conclusion) for at, one in enumerate(new.steps, 1)],
-        log_status=new.log_status or ("200" if new.log is not None else "empty"),
+        log_status=new.log_status or "200",
         annotations=[Annotation(**one.model_dump()) for one in new.annotations],
         created_at=now,
         completed_at=now if new.conclusion else None,
     )
-    if new.log is not None:
-        hub.store.log_file(job.id).write_bytes(new.log.encode())
+    if log is not None:
+        hub.store.log_file(job.id).write_bytes(log.encode())
     return job
+
+
+def _plain_log(new: NewJob, now: datetime) -> str:
+    """A job has a log, whoever made it up: its steps, and how the failing ones ended."""
+    lines = []
+    for step in new.steps:
+        lines += [f"##[group]Run {step.name.removeprefix('Run ')}", "##[endgroup]"]
+        if step.conclusion == "failure":
+            lines.append("##[error]Process completed with exit code 1.")
+    if new.conclusion == "failure" and not any("##[error]" in line for line in lines):
+        lines.append("##[error]Process completed with exit code 1.")
+    return "".join(f"{now:%Y-%m-%dT%H:%M:%S}.0000000Z {line}\n" for line in lines)

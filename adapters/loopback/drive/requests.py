@@ -59,7 +59,7 @@ class NewAnnotation(Annotation):
 
 
 class NewJob(Strict):
-    """A job. `log` or `log_status` (404, 410, empty); neither: an empty log."""
+    """A job. `log` or `log_status` (404, 410, empty); neither: a log that tells how its steps ended."""
 
     name: str
     conclusion: Conclusion | None
