@@ -44,9 +44,10 @@ check: install-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -q -n 2 tests/unit tests/architecture
+	$(BIN)/pytest -q -n 2 -m "not slow" tests/unit tests/architecture
 
 test: check
+	$(BIN)/pytest -q -n 2 -m slow tests/unit tests/architecture
 	$(BIN)/pytest -q -n 2 --dist loadscope --ignore tests/unit --ignore tests/architecture tests
 
 bench: install-dev

@@ -62,6 +62,7 @@ def test_the_import_rules_hold(copy: Path) -> None:
     assert result.returncode == 0, result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "statement", "rule"), VIOLATIONS, ids=lambda value: str(value)[:40])
 def test_a_wrong_import_is_caught(copy: Path, module: str, statement: str, rule: str) -> None:
     path = copy / module

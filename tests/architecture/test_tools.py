@@ -57,6 +57,7 @@ def test_ruff_catches(findings: dict[str, set[str]], name: str, text: str, code:
     assert code in findings.get(name, set())
 
 
+@pytest.mark.slow
 def test_mypy_is_strict_about_the_product_and_its_tests(tmp_path: Path) -> None:
     snippet = tmp_path / "loose.py"
     snippet.write_text("def untyped(x):\n    return x\n\n\nnumber: int = 'text'\nany_list: list = []\n")

@@ -48,12 +48,14 @@ def test_foreign_text_stands_in_code_and_nowhere_else(foreign: str) -> None:
     assert acts(hostile_body(foreign), RUN) == set()
 
 
+@pytest.mark.slow
 @given(FOREIGN)
 @settings(max_examples=60, deadline=None)
 def test_no_text_at_all_acts_from_a_body(foreign: str) -> None:
     assert acts(hostile_body(foreign), RUN) == set()
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.sampled_from("`~|\\\n\r <>[]()@#*_-&;:!x\t"), min_size=1).map(lambda text: f"x{text}x"))
 @settings(max_examples=60, deadline=None)
 def test_no_text_at_all_breaks_out_of_a_body(foreign: str) -> None:

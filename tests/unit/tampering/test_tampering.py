@@ -76,6 +76,7 @@ def test_a_file_that_was_not_read_is_rejected() -> None:
     assert [f.name for f in tampering((change,), told.patch(), told.exam())] == ["too_large_to_judge"]
 
 
+@pytest.mark.slow
 def test_every_finding_is_explained_in_the_package() -> None:
     found = {name for entry in (*CHEATS, *HONEST) for name in names(entry.findings())}
     explained = package.__doc__ or ""

@@ -145,6 +145,7 @@ def _kept(log: JobLog) -> int:
     return lines + sum(len(clue.text) for step in log.steps for clue in step.clues)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [

@@ -38,6 +38,7 @@ def _diagnose(log: str, name: str = "test") -> Diagnosis:
 _DIGITS = st.integers(1, 99_999)
 
 
+@pytest.mark.slow
 @given(
     root=st.sampled_from(["/home/runner/work/app/app", "/__w/app/app", r"D:\a\app\app", "/build/agent7/src"]),
     line=_DIGITS,
