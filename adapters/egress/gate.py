@@ -74,7 +74,7 @@ class OpenGate:
     @property
     def _inner(self) -> Path:
         if self._place is None:
-            raise BadInput("This gate was never opened; use it as a context")
+            raise BadInput("This gate is not open; open it before you ask for its directory")
         return self._place / "gate"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

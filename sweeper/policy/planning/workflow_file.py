@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from sweeper.errors import Unverifiable
 from sweeper.policy.planning import hostile_yaml
-from sweeper.policy.planning.values import Value, as_value, text
+from sweeper.policy.planning.values import as_value, text
 
 WHOLE = "*"
 """Key of an `env` that is one expression for the whole mapping: kept, so that it is not overlooked."""
@@ -99,9 +99,3 @@ def read_workflow(data: bytes) -> WorkflowFile:
         raise Unverifiable("the workflow file is not valid YAML of a workflow") from error
     except (ValueError, RecursionError) as error:
         raise Unverifiable(f"the workflow file {error}".replace("valid YAML", "valid YAML of a workflow")) from error
-
-
-def as_mapping(value: object) -> dict[str, Value] | None:
-    """A value that has keys; None for any other."""
-    found = as_value(value)
-    return found if isinstance(found, dict) else None

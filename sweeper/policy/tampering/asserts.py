@@ -46,7 +46,6 @@ class Strength:
     cases: int = 1
     tolerance: float = 0.0
     places: int = 1_000
-    has_rest: bool = False
     first_weak: int | None = None
 
     def at_least(self, strength: int) -> int:

@@ -74,7 +74,6 @@ class JobLog:
     lines: int
     size: int
     name: str = ""
-    steps_left_out: int = 0
     is_cancelled: bool = False
     checkouts: tuple[str, ...] = ()
 

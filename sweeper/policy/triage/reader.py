@@ -50,7 +50,6 @@ class _Reader:
         self._number = -1
         self._size = 0
         self._done: list[StepLog] = []
-        self._left_out = 0
         self._step = StepBuilder(Part.SETUP, first_line=0)
         self._is_in_header = False
         self._is_cancelled = False
@@ -77,7 +76,6 @@ class _Reader:
             lines=self._number + 1,
             size=self._size,
             name=self._name or next((step.job for step in self._done if step.job), ""),
-            steps_left_out=self._left_out,
             is_cancelled=self._is_cancelled,
             checkouts=tuple(self._checkouts),
         )
@@ -101,7 +99,6 @@ class _Reader:
         self._done.append(self._step.build())
         if len(self._done) > MOST_STEPS:
             del self._done[MOST_STEPS // 4]
-            self._left_out += 1
 
     def _header(self, line: RawLine) -> bool:
         """Whether the line belongs to what a step says of itself before it runs."""
