@@ -69,7 +69,7 @@ def test_what_the_untouched_tree_does_as_well_is_not_held_against_a_change() -> 
 
 
 def test_what_commands_of_the_plan_set_themselves_steers_nothing() -> None:
-    assert found(SideEffects(env={"PYTHONPATH": "src", "VERSION": "1.2"}, path=("/home/u/.local/bin",))) == ()
+    assert found(SideEffects(env={"PYTHONPATH": "src", "VERSION": "1.2"}, path=("/sweeper/home/.local/bin",))) == ()
     assert rejected(SideEffects(env={"PYTEST_ADDOPTS": "-k mul"}, path=("/sweeper/work/lib",))) == [
         *("PYTEST_ADDOPTS", "/sweeper/work/lib")
     ]
