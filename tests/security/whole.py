@@ -49,16 +49,18 @@ class Judged(NamedTuple):
 
 
 async def judged(cases: Sequence[Case], place: Path, sandbox: Bubblewrap) -> list[Judged]:
-    """Each in a repository under `place`, two at a time; in order. The sandbox's probe has passed."""
+    """Each in a repository of its own under `place`, two at a time; in order. The sandbox's probe has passed."""
     place.chmod(0o755)
     left, found = iter(enumerate(cases)), dict[int, Judged]()
-    benches = [RealBench(place / f"bench{number}", sandbox, EACH) for number in range(min(AT_ONCE, len(cases)))]
-    await asyncio.gather(*(_in_turn(left, bench, found) for bench in benches))
+    await asyncio.gather(*(_in_turn(left, place, sandbox, found) for _ in range(AT_ONCE)))
     return [found[number] for number in range(len(cases))]
 
 
-async def _in_turn(left: Iterator[tuple[int, Case]], bench: RealBench, found: dict[int, Judged]) -> None:
+async def _in_turn(
+    left: Iterator[tuple[int, Case]], place: Path, sandbox: Bubblewrap, found: dict[int, Judged]
+) -> None:
     for number, case in left:
+        bench = RealBench(place / f"bench{number}", sandbox, EACH)
         found[number] = await _judged(case, bench)
         await bench.discard()
 
