@@ -130,13 +130,14 @@ SECTIONS: list[Section] = [
 
 
 async def collect(sections: Sequence[Section]) -> tuple[Report, str]:
-    """All rows as a document and as Markdown."""
+    """All rows as a document and as Markdown. It takes minutes, so each section is told on stderr when it is done."""
     rows: list[Row] = []
     heads, tables = [], []
     for section in sections:
         found = await section.rows()
         rows += found
         heads.append(f"| {section.title} | {sum(row.passed for row in found)} / {len(found)} |")
+        print(heads[-1], file=sys.stderr, flush=True)
         tables += [f"\n## {section.title}\n", "| entry | answer | right |", "|---|---|---|"]
         tables += [
             f"| {_cell(row.name)} | {_cell(row.answer)} | {'yes' if row.passed else '**NO**'} |" for row in found
