@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from temporalio import activity
 
 from sweeper.activities import names, requests
-from sweeper.errors import BadInput, NotFound, PolicyDenied
+from sweeper.errors import NotFound, PolicyDenied
 from sweeper.model import (
     Annotation,
     Background,
@@ -19,15 +19,12 @@ from sweeper.model import (
     JobFacts,
     OtherFix,
     RunFacts,
-    RunHistory,
     RunRef,
     World,
 )
-from sweeper.model.run import FAILING_CONCLUSIONS
 from sweeper.policy.elsewhere import other_fix
-from sweeper.policy.planning import check_plan
-from sweeper.policy.repository_config import CONFIG_PATH, RepositoryConfig, read_config, tightened
-from sweeper.policy.triage import diagnose, failing_script, tested_tree
+from sweeper.policy.repository_config import CONFIG_PATH, tightened
+from sweeper.policy.understanding import RunFiles, background_of, has_failed, understand
 from sweeper.ports import Durable, Ports, PullRef
 
 MOST_ANNOTATED = 5
@@ -77,11 +74,12 @@ class EvidenceActivities:
     async def collect(self, request: requests.CollectRequest) -> requests.Collected:
         """The failing jobs with their logs. A missing log is an answer, not an error."""
         run = request.facts.run
-        jobs = [job for job in await self._code_host.read_jobs(run) if _has_failed(job, request.facts)]
+        jobs = [job for job in await self._code_host.read_jobs(run) if has_failed(job, request.facts)]
         collected = [await self._job(run, job, may_ask=n < MOST_ANNOTATED) for n, job in enumerate(jobs)]
         evidence = [_evidence(item, request.evidence_ttl) for item in collected]
         history = await self._code_host.read_history(request.facts)
-        background = _background(history, {job.name for job in jobs})
+        commits = tuple(map(self._redactor.text, history.commits_since))
+        background = background_of(history.model_copy(update={"commits_since": commits}), jobs)
         return requests.Collected(jobs=tuple(collected), evidence=tuple(evidence), background=background)
 
     async def _job(self, run: RunRef, job: JobFacts, *, may_ask: bool) -> JobEvidence:
@@ -99,7 +97,10 @@ class EvidenceActivities:
     async def _annotations(self, run: RunRef, job: JobFacts) -> tuple[Annotation, ...]:
         noted = await self._code_host.read_annotations(run, job.id)
         return tuple(
-            note.model_copy(update={"message": self._redactor.text(note.message)}) for note in noted[:MOST_NOTES]
+            note.model_copy(
+                update={name: self._redactor.text(getattr(note, name)) for name in ("message", "path", "title")}
+            )
+            for note in noted[:MOST_NOTES]
         )
 
     @activity.defn(name=names.DIAGNOSE.name)
@@ -110,8 +111,8 @@ class EvidenceActivities:
         workflow = None
         if facts.workflow_path:
             workflow = await self._code_host.read_file(repository, facts.workflow_path, facts.head_sha)
-        config_file = await self._code_host.default_branch_file(repository, CONFIG_PATH)
-        return await asyncio.to_thread(_diagnosed, request, logs, workflow, config_file)
+        config = await self._code_host.default_branch_file(repository, CONFIG_PATH)
+        return await asyncio.to_thread(_diagnosed, request, logs, RunFiles(workflow=workflow, config=config))
 
     async def _log(self, item: JobEvidence, share: int) -> bytes | None:
         """Of a log above its share of memory both ends, most of them its own end: failures are told there."""
@@ -147,50 +148,15 @@ class EvidenceActivities:
         return await self._code_host.read_world(pull)
 
 
-def _diagnosed(
-    request: requests.DiagnoseRequest, logs: Sequence[bytes | None], workflow: bytes | None, config_file: bytes | None
-) -> requests.Diagnosed:
+def _diagnosed(request: requests.DiagnoseRequest, logs: Sequence[bytes | None], files: RunFiles) -> requests.Diagnosed:
     """In a thread of its own: reading the largest log takes seconds."""
-    facts, jobs = request.facts, request.jobs
-    try:
-        config, wrong = read_config(config_file), None
-    except BadInput as error:
-        config, wrong = RepositoryConfig(), str(error)
-    scripts = [_script(item, log) for item, log in zip(jobs, logs, strict=True)]
-    plan = check_plan(jobs, scripts, workflow, facts, config, request.checks)
-    tested = tested_tree(facts, logs)
-    if tested is None and plan.unverifiable is None:
-        plan = plan.model_copy(update={"unverifiable": "it is not known which merge CI built for the pull request"})
-    if wrong is not None:
-        plan = plan.model_copy(update={"unverifiable": wrong})
+    found = understand(request.facts, request.jobs, logs, files, request.background, request.checks)
     return requests.Diagnosed(
-        diagnosis=diagnose(facts, jobs, logs, plan, request.background),
-        plan=plan,
-        tested=tested,
-        protected=config.protected,
-        limits=tightened(request.limits, config),
-    )
-
-
-def _script(item: JobEvidence, log: bytes | None) -> str | None:
-    step = item.job.failing_step()
-    return failing_script(log, step.name if step else None) if log else None
-
-
-def _has_failed(job: JobFacts, facts: RunFacts) -> bool:
-    """In a run that ended as cancelled, a job that ran into its time limit is `cancelled` like the others."""
-    return job.conclusion in FAILING_CONCLUSIONS or (facts.conclusion == "cancelled" and job.conclusion == "cancelled")
-
-
-def _background(history: RunHistory, failing: set[str]) -> Background:
-    on_head = history.head_failing_jobs
-    return Background(
-        head_fails_alike=None if on_head is None else bool(failing & set(on_head)),
-        green_attempts=history.green_attempts,
-        last_green=history.last_green,
-        red_since=history.last_green_at,
-        commits_since_green=history.commits_since[-20:],
-        newer_base=history.base_head if history.behind_base else None,
+        diagnosis=found.diagnosis,
+        plan=found.plan,
+        tested=found.tested,
+        protected=found.config.protected,
+        limits=tightened(request.limits, found.config),
     )
 
 

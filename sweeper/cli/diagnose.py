@@ -1,23 +1,21 @@
 """`sweeper diagnose`: what failed, by a log or annotations at hand or by a run on GitHub. Reads only; runs nothing."""
 
 import json
-import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from pydantic import Field, TypeAdapter, ValidationError
 
 from sweeper.cli.command import JsonOption, people, results, run
-from sweeper.config import load_settings, prepare_state_dir
+from sweeper.cli.failing_run import RunReader, harmless, require_repository, with_reader
 from sweeper.errors import BadInput
 from sweeper.model import (
     Action,
     Annotation,
-    Background,
     CheckPlan,
     Diagnosis,
     FailureClass,
@@ -28,10 +26,6 @@ from sweeper.model import (
     Strict,
     Wire,
 )
-from sweeper.model.run import FAILING_CONCLUSIONS
-
-if TYPE_CHECKING:  # loaded by the command that needs it
-    from sweeper.ports import CodeHost
 
 MOST_BYTES = 256 * 1024 * 1024
 _ZIP = b"PK\x03\x04"
@@ -78,8 +72,7 @@ def diagnose(
     """Say what failed, of what class, and why; a LOGFILE needs no login."""
     if run_id is None:
         run(_file(Path(source), as_json), as_json)
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", source):
-        raise typer.BadParameter(f"{source!r} is no repository; write OWNER/REPO", param_hint="OWNER/REPO")
+    require_repository(source)
     run(_run_of(source, run_id or 0, as_json), as_json)
 
 
@@ -88,14 +81,7 @@ async def _file(path: Path, as_json: bool) -> int:
 
 
 async def _run_of(repository: str, run_id: int, as_json: bool) -> int:
-    from sweeper.cli.composition import code_host
-
-    settings = load_settings()
-    host = code_host(settings, prepare_state_dir(settings))
-    try:
-        found = await of_run(host, repository, run_id)
-    finally:
-        host.close()
+    found = await with_reader(lambda reader: of_run(reader, repository, run_id))
     if found is None:
         people.print(f"Nothing failed in run {run_id}; there is nothing to diagnose.", markup=False)
         if as_json:
@@ -122,61 +108,12 @@ def of_file(path: Path) -> Diagnosis:
     return decide(_nothing_but_a_file(), [job], [None if missing else log], CheckPlan())
 
 
-async def of_run(host: "CodeHost", repository: str, run_id: int) -> Diagnosis | None:
+async def of_run(reader: RunReader, repository: str, run_id: int) -> Diagnosis | None:
     """What a sweep would say of a run; None: no job of it failed. Raises what the host raises."""
-    from sweeper.policy.redaction import redact
-    from sweeper.policy.triage import diagnose as decide
-
-    facts = await host.find_run(repository, run_id)
-    if facts.conclusion is None:
-        raise BadInput(f"Run {run_id} of {repository} has not ended; try again when it has.")
-    failing = [job for job in await host.read_jobs(facts.run) if _has_failed(job, facts)]
-    if not failing and not facts.has_failed:
+    failing = await reader.failing(repository, run_id)
+    if not failing.jobs and not failing.facts.has_failed:
         return None
-    jobs: list[JobEvidence] = []
-    logs: list[bytes | None] = []
-    for job in failing:
-        said = await host.read_log(facts.run, job.id)
-        notes = await host.read_annotations(facts.run, job.id)
-        jobs.append(JobEvidence(job=job, log_missing=None if said.text else said.missing or "empty", annotations=notes))
-        logs.append(redact(said.text) if said.text else None)
-    background = await _background(host, facts, {job.name for job in failing})
-    return decide(facts, jobs, logs, await _plan(host, facts, jobs, logs), background)
-
-
-async def _plan(
-    host: "CodeHost", facts: RunFacts, jobs: Sequence[JobEvidence], logs: Sequence[bytes | None]
-) -> CheckPlan:
-    """The plan that a sweep would make, because the action depends on whether there is a check."""
-    from sweeper.policy.planning import check_plan
-    from sweeper.policy.repository_config import CONFIG_PATH, read_config
-    from sweeper.policy.triage import failing_script
-
-    config = read_config(await host.default_branch_file(facts.run.repository, CONFIG_PATH))
-    workflow = None
-    if facts.workflow_path:
-        workflow = await host.read_file(facts.run.repository, facts.workflow_path, facts.head_sha)
-    steps = [evidence.job.failing_step() for evidence in jobs]
-    scripts = [
-        failing_script(log, step.name if step else None) if log else None for log, step in zip(logs, steps, strict=True)
-    ]
-    return check_plan(jobs, scripts, workflow, facts, config)
-
-
-async def _background(host: "CodeHost", facts: RunFacts, failing: set[str]) -> Background:
-    history = await host.read_history(facts)
-    on_head = history.head_failing_jobs
-    return Background(
-        head_fails_alike=None if on_head is None else bool(failing & {*on_head}),
-        green_attempts=history.green_attempts,
-        last_green=history.last_green,
-        red_since=history.last_green_at,
-        commits_since_green=history.commits_since[-20:],
-    )
-
-
-def _has_failed(job: JobFacts, facts: RunFacts) -> bool:
-    return job.conclusion in FAILING_CONCLUSIONS or (facts.conclusion == "cancelled" and job.conclusion == "cancelled")
+    return (await reader.understood(failing)).diagnosis
 
 
 def _nothing_but_a_file() -> RunFacts:
@@ -238,15 +175,11 @@ def _tell(found: Diagnosis, as_json: bool) -> int:
 
 def lines(report: DiagnosisReport) -> Iterator[str]:
     """The diagnosis for people; what would steer a terminal is left out of foreign text."""
-    yield _harmless(f"{report.failure_class}: {report.action.replace('_', ' ')}")
+    yield harmless(f"{report.failure_class}: {report.action.replace('_', ' ')}")
     for label, text in (("job", report.job), ("step", report.step), ("command", report.command)):
         if text:
-            yield _harmless(f"  {label:<9} " + text.replace("\n", "\n            "))
+            yield harmless(f"  {label:<9} " + text.replace("\n", "\n            "))
     rows = (("why", report.reasons), ("said", report.error_lines), ("files", report.files), ("tests", report.tests))
     for label, texts in rows:
-        yield from (_harmless(f"  {label if n == 0 else '':<9} {text}") for n, text in enumerate(texts))
+        yield from (harmless(f"  {label if n == 0 else '':<9} {text}") for n, text in enumerate(texts))
     yield f"  {'signature':<9} {report.signature}"
-
-
-def _harmless(text: str) -> str:
-    return "".join(char for char in text if char.isprintable() or char == "\n")

@@ -1,6 +1,5 @@
 """`sweeper plan`: which commands would show a failure, and why these. Reads only; runs nothing."""
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sweeper.cli.command import JsonOption, answer, people, results, run
-from sweeper.config import load_settings, prepare_state_dir
+from sweeper.cli.failing_run import RunReader, harmless, require_repository, with_reader
 from sweeper.errors import BadInput, Unverifiable
 from sweeper.model import Check, CheckPlan, JobEvidence, RunFacts, RunRef, Strict
-from sweeper.model.run import FAILING_CONCLUSIONS
 
 if TYPE_CHECKING:  # loaded by the command that needs it
     from sweeper.policy.repository_config import RepositoryConfig
-    from sweeper.ports import CodeHost
 
 WORKFLOWS = Path(".github") / "workflows"
 MOST_BYTES = 1024 * 1024
@@ -75,57 +72,27 @@ def plan(
         run(_path(Path(source), Wanted(job=job, step=step, workflow=workflow), as_json), as_json)
     if step or workflow:
         raise typer.BadParameter("a run has its own failing step and workflow file", param_hint="--step, --workflow")
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", source):
-        raise typer.BadParameter(f"{source!r} is no repository; write OWNER/REPO", param_hint="OWNER/REPO")
+    require_repository(source)
     run(_run_of(source, run_id or 0, job, as_json), as_json)
 
 
 async def _run_of(repository: str, run_id: int, job: str | None, as_json: bool) -> int:
-    from sweeper.cli.composition import code_host
-
-    settings = load_settings()
-    host = code_host(settings, prepare_state_dir(settings))
-    try:
-        report = await of_run(host, repository, run_id, job)
-    finally:
-        host.close()
+    report = await with_reader(lambda reader: of_run(reader, repository, run_id, job))
     if not report.plans:
         people.print(f"No job of run {run_id} failed; there is nothing to check.", markup=False)
     code = _tell(report, as_json)
     return code if report.plans else 0
 
 
-async def of_run(host: "CodeHost", repository: str, run_id: int, job: str | None) -> PlanReport:
-    """The plan a sweep of that run would make, one for all its failing jobs. Raises what the host and config raise."""
-    from sweeper.policy.planning import check_plan
-    from sweeper.policy.planning.assumed import chosen
-    from sweeper.policy.repository_config import CONFIG_PATH, read_config
-
-    facts = await host.find_run(repository, run_id)
-    config = read_config(await host.default_branch_file(facts.run.repository, CONFIG_PATH))
-    failing = [JobEvidence(job=each) for each in await host.read_jobs(facts.run) if _has_failed(each.conclusion)]
-    jobs = chosen(failing, job) if job is not None else tuple(failing)
-    source = f"{facts.run.repository} {run_id}"
-    if not jobs:
+async def of_run(reader: RunReader, repository: str, run_id: int, job: str | None = None) -> PlanReport:
+    """The plan a sweep of that run would make, one for all its failing jobs. Raises what the host raises."""
+    failing = await reader.failing(repository, run_id, job)
+    source = f"{failing.facts.run.repository} {run_id}"
+    if not failing.jobs:
         return PlanReport(source=source, plans=())
-    workflow = None
-    if facts.workflow_path:
-        workflow = await host.read_file(facts.run.repository, facts.workflow_path, facts.head_sha)
-    scripts = [None if workflow is not None else await _script(host, facts.run, each.job.id) for each in jobs]
-    made = check_plan(jobs, scripts, workflow, facts, config)
-    names = tuple(each.job.name for each in jobs)
-    return PlanReport(source=source, plans=(PlannedJobs(workflow=facts.workflow_path, jobs=names, plan=made),))
-
-
-def _has_failed(conclusion: str | None) -> bool:
-    return conclusion in FAILING_CONCLUSIONS
-
-
-async def _script(host: "CodeHost", ref: RunRef, job_id: int) -> str | None:
-    from sweeper.policy.triage import failing_script
-
-    log = (await host.read_log(ref, job_id)).text
-    return failing_script(log) if log else None
+    made = (await reader.understood(failing)).plan
+    names = tuple(each.job.name for each in failing.jobs)
+    return PlanReport(source=source, plans=(PlannedJobs(workflow=failing.facts.workflow_path, jobs=names, plan=made),))
 
 
 def of_path(path: Path, wanted: Wanted) -> PlanReport:
@@ -227,27 +194,23 @@ def lines(plans: Sequence[PlannedJobs]) -> Iterator[str]:
     for planned in plans:
         named = ", ".join(repr(name) for name in planned.jobs)
         assumed = f", as if step {planned.step!r} had failed" if planned.step else ""
-        yield _harmless(f"{planned.workflow}: {named}{assumed}")
+        yield harmless(f"{planned.workflow}: {named}{assumed}")
         for check in planned.plan.checks:
             yield from _check_lines(check)
         if planned.plan.unverifiable:
-            yield _harmless(f"  unverifiable: {planned.plan.unverifiable}")
+            yield harmless(f"  unverifiable: {planned.plan.unverifiable}")
         elif planned.plan.uncovered:
-            yield from (_harmless(f"  not covered: {sentence}") for sentence in planned.plan.uncovered)
-        yield _harmless(f"  from {planned.plan.source}")
-        yield from (_harmless(f"    {reason}") for reason in planned.plan.reasons)
+            yield from (harmless(f"  not covered: {sentence}") for sentence in planned.plan.uncovered)
+        yield harmless(f"  from {planned.plan.source}")
+        yield from (harmless(f"    {reason}") for reason in planned.plan.reasons)
         yield ""
 
 
 def _check_lines(check: Check) -> Iterator[str]:
     tools = ", ".join(f"{tool.name} {tool.version}".strip() for tool in check.tools)
     if tools:
-        yield _harmless(f"  tools   {tools}")
+        yield harmless(f"  tools   {tools}")
     for label, steps in (("before", check.before), ("check", (check,)), ("after", check.after)):
         for step in steps:
             where = "" if step.working_directory == "." else f"   (in {step.working_directory})"
-            yield _harmless(f"  {label:<7} " + step.command.replace("\n", "\n          ") + where)
-
-
-def _harmless(text: str) -> str:
-    return "".join(char for char in text if char.isprintable() or char == "\n")
+            yield harmless(f"  {label:<7} " + step.command.replace("\n", "\n          ") + where)

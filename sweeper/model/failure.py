@@ -146,10 +146,12 @@ class Background(Wire):
 
     `head_fails_alike` None: the target's head says nothing. `seen_in`: earlier sweeps of the same signature, newest
     first. `red_since`: when the workflow last passed there; `commits_since_green`: `<sha> <subject>` of what came
-    since then, oldest first. `newer_base`: where a pull request's target is now, if it has moved on.
+    since then, oldest first. `target_fails_alike`, `newer_base`: of a pull request's
+    target the same, and where it is now, if it has moved on.
     """
 
     head_fails_alike: bool | None = None
+    target_fails_alike: bool | None = None
     green_attempts: tuple[int, ...] = ()
     seen_in: tuple[str, ...] = ()
     other_fix: OtherFix | None = None

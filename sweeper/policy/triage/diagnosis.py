@@ -160,6 +160,8 @@ def _of_background(background: Background) -> Iterable[str]:
     if background.head_fails_alike is not None:
         word = "fails the same way" if background.head_fails_alike else "does not fail"
         yield f"the newest commit of the branch {word}"
+    if background.target_fails_alike:
+        yield "the target of the pull request fails in the same job"
     if background.seen_in:
         yield f"seen before in {', '.join(background.seen_in[:3])}"
     if background.last_green:

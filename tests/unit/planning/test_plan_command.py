@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sweeper.cli.failing_run import RunReader
 from sweeper.cli.plan import PlanReport, Wanted, lines, of_path, of_run
 from sweeper.errors import BadInput
 from tests.support.code_host import FakeCodeHost
@@ -125,7 +126,7 @@ class TestOfRun:
             FakeJob(f"test ({v})", steps=(("Install", "success"), ("Tests", "failure"))) for v in ("3.11", "3.12")
         ]
         run = github.add_run(jobs=(*failed, FakeJob("site", conclusion="success"), FakeJob("shared / x")))
-        report = await of_run(github, "octo/app", run.run_id, None)
+        report = await of_run(RunReader(github), "octo/app", run.run_id, None)
         (planned,) = report.plans
         assert planned.jobs == ("test (3.11)", "test (3.12)", "shared / x")
         assert [check.tools[0].version for check in planned.plan.checks] == ["3.11", "3.12"]
@@ -134,23 +135,25 @@ class TestOfRun:
 
     async def test_one_of_them_may_be_chosen(self, github: FakeCodeHost) -> None:
         run = github.add_run(jobs=(FakeJob("site", steps=(("Run make site", "failure"),)), FakeJob("test (3.11)")))
-        report = await of_run(github, "octo/app", run.run_id, "site")
+        report = await of_run(RunReader(github), "octo/app", run.run_id, "site")
         assert _by_job(report) == {"site": "make site"}
         with pytest.raises(BadInput, match="There is no job 'x'; there are 'site'"):
-            await of_run(github, "octo/app", run.run_id, "x")
+            await of_run(RunReader(github), "octo/app", run.run_id, "x")
 
     async def test_without_a_workflow_file_the_log_is_read(self, github: FakeCodeHost) -> None:
         github.files.clear()
         log = b"##[group]Run pytest -q\n##[endgroup]\n##[error]Process completed with exit code 1.\n"
         run = github.add_run(jobs=(FakeJob("test", log=log),))
-        report = await of_run(github, "octo/app", run.run_id, None)
+        report = await of_run(RunReader(github), "octo/app", run.run_id, None)
         assert (report.plans[0].plan.source, _by_job(report)) == ("job log", {"test": "pytest -q"})
 
     async def test_the_default_branchs_configuration_counts(self, github: FakeCodeHost) -> None:
         github.files[(".github/sweeper.yml", None)] = b"checks: [make check]"
         run = github.add_run(jobs=(FakeJob("shared / x"),))
-        assert (await of_run(github, "octo/app", run.run_id, None)).plans[0].plan.source == ".github/sweeper.yml"
+        assert (await of_run(RunReader(github), "octo/app", run.run_id, None)).plans[
+            0
+        ].plan.source == ".github/sweeper.yml"
 
     async def test_a_green_run_has_nothing_to_check(self, github: FakeCodeHost) -> None:
         run = github.add_run(conclusion="success", jobs=(FakeJob("test", conclusion="success"),))
-        assert (await of_run(github, "octo/app", run.run_id, None)).plans == ()
+        assert (await of_run(RunReader(github), "octo/app", run.run_id, None)).plans == ()

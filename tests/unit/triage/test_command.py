@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sweeper.cli.diagnose import DiagnosisReport, lines, of_file, of_run
+from sweeper.cli.failing_run import RunReader
 from sweeper.errors import BadInput
 from sweeper.model import Action, Annotation, FailureClass
 from tests.support.code_host import FakeCodeHost
@@ -102,7 +103,7 @@ LIMIT = Annotation(level="failure", message="The job has exceeded the maximum ex
 async def test_a_run_is_diagnosed_by_its_failing_jobs() -> None:
     github = FakeCodeHost("octo/app", 4711)
     run = github.add_run(jobs=(FakeJob("lint", conclusion="success"), FakeJob("test", log=RED)))
-    found = await of_run(github, "octo/app", run.run_id)
+    found = await of_run(RunReader(github), "octo/app", run.run_id)
     assert found is not None
     assert (found.job, found.jobs, found.failure_class) == ("test", ("test",), FailureClass.TEST)
     assert (found.command, found.action) == ("pytest", Action.FIX)
@@ -111,7 +112,7 @@ async def test_a_run_is_diagnosed_by_its_failing_jobs() -> None:
 async def test_a_run_whose_log_is_lost_is_diagnosed_by_its_annotations() -> None:
     github = FakeCodeHost("octo/app", 4711)
     lost = FakeJob("test", conclusion="cancelled", steps=(), log=None, annotations=(LIMIT,))
-    found = await of_run(github, "octo/app", github.add_run(conclusion="cancelled", jobs=(lost,)).run_id)
+    found = await of_run(RunReader(github), "octo/app", github.add_run(conclusion="cancelled", jobs=(lost,)).run_id)
     assert found is not None
     assert (found.failure_class, found.action) == (FailureClass.INFRASTRUCTURE, Action.RERUN_ONCE)
 
@@ -119,6 +120,6 @@ async def test_a_run_whose_log_is_lost_is_diagnosed_by_its_annotations() -> None
 async def test_a_run_that_passed_has_nothing_to_diagnose_and_one_that_runs_not_yet() -> None:
     github = FakeCodeHost("octo/app", 4711)
     passed = github.add_run(conclusion="success", jobs=(FakeJob("test", conclusion="success"),))
-    assert await of_run(github, "octo/app", passed.run_id) is None
+    assert await of_run(RunReader(github), "octo/app", passed.run_id) is None
     with pytest.raises(BadInput, match="has not ended; try again"):
-        await of_run(github, "octo/app", github.add_run(conclusion=None).run_id)
+        await of_run(RunReader(github), "octo/app", github.add_run(conclusion=None).run_id)
