@@ -20,6 +20,7 @@ class ProposalActivities:
     def __init__(self, ports: Ports) -> None:
         self._code_host = ports.code_host
         self._artifacts = ports.artifacts
+        self._redactor = ports.redactor
 
     @activity.defn(name=names.OPEN_PROPOSAL.name)
     async def open_proposal(self, request: requests.ProposeRequest) -> OpenedPull:
@@ -33,7 +34,7 @@ class ProposalActivities:
                 branch=request.branch,
                 base=request.facts.head_branch,
                 head_sha=patch.commit,
-                title=title(request.diagnosis),
+                title=self._redactor.text(title(request.diagnosis)),
                 body=await self._body(request),
                 patch_id=patch.patch_id,
                 effect_key=request.effect_key,
@@ -50,7 +51,7 @@ class ProposalActivities:
         answer = HowToAnswer(request.expires_in, request.merges_itself, request.attempts_allowed)
         reproduction, attempt = await self._readable(request.reproduction, request.attempt)
         text = body(request.facts, request.diagnosis, reproduction, attempt, answer, request.attempts)
-        return "\n\n".join(part for part in (text, written(request.effects)) if part)
+        return self._redactor.text("\n\n".join(part for part in (text, written(request.effects)) if part))
 
     async def _readable(self, reproduction: Reproduction, attempt: AttemptResult) -> tuple[Reproduction, AttemptResult]:
         before = await with_excerpts(reproduction.results, self._artifacts)
@@ -61,7 +62,8 @@ class ProposalActivities:
     @activity.defn(name=names.COMMENT.name)
     async def comment(self, request: requests.CommentRequest) -> Effect:
         """One comment per effect key. Safe twice: found by its signed marker."""
-        return await self._code_host.comment(request.pull, _text(request), request.effect_key)
+        text = self._redactor.text(_text(request))
+        return await self._code_host.comment(request.pull, text, request.effect_key)
 
     @activity.defn(name=names.CLOSE_PROPOSAL.name)
     async def close_proposal(self, request: requests.CloseRequest) -> Effect:
@@ -81,7 +83,7 @@ class ProposalActivities:
     @activity.defn(name=names.REPORT_CHECK.name)
     async def report_check(self, request: requests.ReportCheckRequest) -> Effect:
         """One check run per sweep and commit. Safe twice: found by its external id; the same words change nothing."""
-        report = request.report.model_copy(update={"summary": visible(request.report.summary)})
+        report = request.report.model_copy(update={"summary": self._redactor.text(visible(request.report.summary))})
         return await self._code_host.report_check(request.run, report, request.effect_key)
 
     @activity.defn(name=names.RERUN_FAILED.name)

@@ -27,7 +27,6 @@ from sweeper.model import (
     VerdictKind,
     Workspace,
 )
-from sweeper.policy.redaction import redact
 from sweeper.policy.rendering import commit_message, signed_off
 from sweeper.policy.triage import excerpt
 from sweeper.ports import Ports, TaskFile
@@ -47,6 +46,7 @@ class WorkbenchActivities:
         self._verifier = Verifier(ports, runner)
         self._agents = ports.agents
         self._artifacts = ports.artifacts
+        self._redactor = ports.redactor
         self._author = (ports.author_name, ports.author_email)
 
     @activity.defn(name=names.PREPARE.name)
@@ -101,7 +101,7 @@ class WorkbenchActivities:
         if patch.bytes_changed > SHOWN_DIFF_BYTES:
             return patch
         diff = await self._workspaces.diff(repository_id, failing_sha, patch.commit)
-        return patch.model_copy(update={"diff": await self._artifacts.put(redact(diff))})
+        return patch.model_copy(update={"diff": await self._artifacts.put(self._redactor.redact(diff))})
 
     def _meta(self, request: requests.AttemptRequest) -> CommitMeta:
         message = commit_message(request.sweep, request.n, request.agent, request.facts, request.diagnosis)

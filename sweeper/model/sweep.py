@@ -142,6 +142,13 @@ class Budget(Wire):
     attempts_remaining: int
 
 
+class Watched(Wire):
+    """A re-run whose end is waited for, and what it will mean. `reason`: why the jobs run again."""
+
+    outcome: Outcome
+    reason: str
+
+
 class SweepState(Wire):
     """All a sweep remembers; carried whole through continue-as-new. Digests and ids, no big texts.
 
@@ -160,6 +167,7 @@ class SweepState(Wire):
     tested: TestedTree | None = None
     protected: tuple[str, ...] = ()
     limits: Limits | None = None
+    watched: Watched | None = None
     reproduction: Reproduction | None = None
     evidence: tuple[Evidence, ...] = ()
     host: str | None = None

@@ -54,5 +54,11 @@ def course(diagnosis: Diagnosis, plan: CheckPlan) -> Course:
     return Course(way=_WAYS.get(diagnosis.action, Way.END), outcome=outcome, reason=_reasons(diagnosis))
 
 
+def flaky_here(run_attempt: int) -> Course:
+    """The same tree was red and green when it was to be shown: as if the diagnosis had said so."""
+    way = Way.RERUN if run_attempt == 1 else Way.END
+    return Course(way=way, outcome=Outcome.FLAKY, reason="flaky: the same tree passes and fails here")
+
+
 def _reasons(diagnosis: Diagnosis) -> str:
     return f"{diagnosis.failure_class}: " + ("; ".join(diagnosis.reasons[:3]) or "no reason was found")

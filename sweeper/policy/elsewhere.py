@@ -17,5 +17,11 @@ def other_fix(diagnosis: Diagnosis, pulls: Sequence[OtherPull]) -> OtherFix | No
 
 
 def _names(diagnosis: Diagnosis, path: str) -> bool:
-    """Tools name files from where they run, which may be below the repository's root, or above it by a full path."""
-    return any(named == path or path.endswith(f"/{named}") or named.endswith(f"/{path}") for named in diagnosis.files)
+    """Tools name files from where they run, which may be below the repository's root, or above it by a full path.
+
+    A bare name counts only as itself: every second directory has a `setup.py`.
+    """
+    return any(
+        named == path or ("/" in named and path.endswith(f"/{named}")) or ("/" in path and named.endswith(f"/{path}"))
+        for named in diagnosis.files
+    )

@@ -13,6 +13,7 @@ _LINE = re.compile(r"^\s*v?([0-9][\w.+-]*|lts/[\w*-]+|stable|node)\s*(?:#.*)?$")
 _GO = re.compile(r"^(?:toolchain\s+go|go\s+)([0-9][\w.]*)", re.MULTILINE)
 _CHANNEL = re.compile(r"^\s*channel\s*=\s*[\"']([\w.-]+)[\"']", re.MULTILINE)
 _REQUIRES = re.compile(r"^\s*requires-python\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
+_UV = re.compile(r"^\s*required-version\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
 _TOOL_VERSIONS = {"node": ("nodejs", "node"), "go": ("golang", "go")}
 
 
@@ -29,6 +30,8 @@ def version_in(tool: Tool, path: str, data: bytes) -> str | None:
             return _first(_GO, text)
         case "package.json":
             return _engine(text)
+        case "pyproject.toml" | "uv.toml" if tool.name == "uv":
+            return _first(_UV, text)
         case "rust-toolchain.toml":
             return _first(_CHANNEL, text)
         case "pyproject.toml":

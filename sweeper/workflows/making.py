@@ -2,7 +2,7 @@
 
 from sweeper.model import AttemptResult, Ending, Outcome, Reproduction, RunFacts, VerdictKind
 from sweeper.policy.admission import admit_fix, admit_run
-from sweeper.policy.course import Course, Way
+from sweeper.policy.course import Way, flaky_here
 from sweeper.policy.limits import DIFF_TOO_LARGE
 from sweeper.workflows.parts import Chapter, Parts
 from sweeper.workflows.progress import known
@@ -82,9 +82,7 @@ class Making(Chapter):
         """Red and green on the same tree: no code is changed for that. Others go first while it is watched."""
         await self._turns.over(said_no=False)
         await self._places.free()
-        run, reason = known(self._progress.state.facts).run, "flaky: the same tree passes and fails here"
-        way = Way.RERUN if run.run_attempt == 1 else Way.END
-        return await self._understanding.go_another_way(Course(way=way, outcome=Outcome.FLAKY, reason=reason))
+        return await self._understanding.go_another_way(flaky_here(known(self._progress.state.facts).run.run_attempt))
 
     async def _holds_on_head(self, attempt: AttemptResult, newest: RunFacts) -> Ending | None:
         """Nobody is asked to review a fix for a failure that is gone, or that does not fit the branch any more."""

@@ -4,6 +4,7 @@ from temporalio import workflow
 
 from sweeper.activities import names, requests
 from sweeper.model import EffectState, Ending, Outcome, RunFacts
+from sweeper.model.sweep import Watched
 from sweeper.policy.course import Course, Way
 from sweeper.workflows.parts import Chapter
 from sweeper.workflows.progress import known
@@ -29,26 +30,30 @@ class Rerun(Chapter):
         self._progress.done(effect)
         if effect.state is EffectState.SKIPPED:
             return Ending(outcome=course.outcome, reason=f"{course.reason}; not run again: {effect.note}")
-        return await self._watched(course)
+        self._progress.note(watched=Watched(outcome=course.outcome, reason=course.reason))
+        return await self.watch()
 
-    async def _watched(self, course: Course) -> Ending:
-        run = known(self._progress.state.facts).run
+    async def watch(self) -> Ending:
+        """Until the newest attempt has ended; a sweep that was continued as new goes on here."""
+        run, why = known(self._progress.state.facts).run, known(self._progress.state.watched)
         while True:
             self._bell.rung = False
             newest = await self._calls.do(names.NEWEST_ATTEMPT, run)
             if newest.run.run_attempt > run.run_attempt and newest.status == "completed":
-                return _ended(newest, course)
+                return _ended(newest, why)
             give_up_at = self._progress.patient_until
             if workflow.now() >= give_up_at:
-                return Ending(outcome=Outcome.EXPIRED, reason=f"the re-run did not end; {course.reason}")
+                return Ending(outcome=Outcome.EXPIRED, reason=f"the re-run did not end; {why.reason}")
             self._progress.wait(WATCHED, give_up_at)
             self._progress.continue_as_new_if_long()
             await self._bell.wait(until_earliest(give_up_at, workflow.now() + self._settings.poll_interval))
 
 
-def _ended(newest: RunFacts, course: Course) -> Ending:
+def _ended(newest: RunFacts, why: Watched) -> Ending:
     attempt = newest.run.run_attempt
     if newest.conclusion == "success":
-        return Ending(outcome=course.outcome, reason=f"attempt {attempt} passed without a change; {course.reason}")
-    reason = f"attempt {attempt} ended as {newest.conclusion or 'nothing known'} as well and has a sweep of its own"
-    return Ending(outcome=Outcome.SUPERSEDED, reason=reason)
+        return Ending(outcome=why.outcome, reason=f"attempt {attempt} passed without a change; {why.reason}")
+    ended = f"attempt {attempt} ended as {newest.conclusion or 'nothing known'}"
+    if newest.has_failed:
+        return Ending(outcome=Outcome.SUPERSEDED, reason=f"{ended} as well and has a sweep of its own")
+    return Ending(outcome=why.outcome, reason=f"{ended}; {why.reason}")

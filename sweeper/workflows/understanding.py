@@ -25,6 +25,8 @@ class Understanding(Chapter):
 
     async def until_in(self) -> Ending | None:
         """None: there is something to fix, it is understood, and it is this sweep's turn."""
+        if self._progress.state.watched is not None:
+            return await self._rerun.watch()
         self._progress.enter(Step.ADMIT)
         if ending := await self._admitted(patient=True):
             return ending

@@ -84,7 +84,7 @@ def test_a_pull_request_that_is_green_on_a_failing_job_is_the_fix() -> None:
     ("named", "changed"),
     [
         ("src/app.py", "src/app.py"),
-        ("app.py", "src/app.py"),  # named from the working directory
+        ("src/app.py", "backend/src/app.py"),  # named from the working directory
         ("/home/runner/work/app/app/src/app.py", "src/app.py"),  # named by a full path
     ],
 )
@@ -101,5 +101,5 @@ def test_green_on_the_job_says_more_than_the_same_file() -> None:
 
 
 def test_other_work_is_no_fix() -> None:
-    pulls = [pull(1, files=("b.py", "xa.py"), green_jobs=("lint",)), pull(2)]
+    pulls = [pull(1, files=("b.py", "xa.py", "docs/a.py"), green_jobs=("lint",)), pull(2)]
     assert other_fix(diagnosis(files=("a.py",)), pulls) is None

@@ -12,6 +12,7 @@ from sweeper.policy.version_files import file_of, version_in
         ("python", ".python-version", "3.11\n", "3.11"),
         ("python", "sub/.python-version", "# ours\n\n 3.12.1 # for now\n", "3.12.1"),
         ("python", "pyproject.toml", '[project]\nrequires-python = ">=3.9"\n', ">=3.9"),
+        ("uv", "pyproject.toml", '[project]\nrequires-python = ">=3.9"\n[tool.uv]\nrequired-version = "0.5"\n', "0.5"),
         ("node", ".nvmrc", "v20.11.0\n", "20.11.0"),
         ("node", ".nvmrc", "lts/*\n", "lts/*"),
         ("node", "package.json", '{"engines": {"node": ">=18"}}', ">=18"),

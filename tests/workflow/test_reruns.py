@@ -9,7 +9,7 @@ from sweeper.model import EffectState, Outcome
 from sweeper.workflows.rerun import WATCHED
 from tests.support.code_host_state import FakeJob
 from tests.support.sandbox import Reply
-from tests.support.scene import GREEN, Scene, effects
+from tests.support.scene import GREEN, SETTINGS, Scene, effects
 
 pytestmark = pytest.mark.slow
 SHUT_DOWN = (
@@ -122,3 +122,28 @@ async def test_a_pull_request_that_passes_where_this_fails_is_linked_and_nothing
     result = await scene.result()
     assert (result.outcome, f"/pull/{number}" in result.reason) == (Outcome.ALREADY_FIXED_ELSEWHERE, True)
     assert (scene.agent.tasks, scene.github.pulls[number].state) == ([], "open")
+
+
+async def test_an_attempt_that_a_person_stops_is_told_as_what_it_was(scene: Scene) -> None:
+    await watched(scene)
+    attempt_ends(scene, "cancelled")
+    await scene.ring()
+    result = await scene.ends(Outcome.INFRASTRUCTURE)
+    assert result.reason.startswith("attempt 2 ended as cancelled; infrastructure: ")
+
+
+async def test_a_sweep_that_watches_for_long_begins_a_new_history_and_goes_on_watching(scene: Scene) -> None:
+    timeouts = SETTINGS.timeouts.model_copy(update={"history_events": 40})
+    await watched(scene, timeouts=timeouts)
+    first = (await scene.info()).execution.run_id
+    for _ in range(20):
+        await scene.ring()
+        if (await scene.info()).execution.run_id != first:
+            break
+        await scene.looks_again()
+    assert (await scene.info()).execution.run_id != first
+    await scene.waits_for(WATCHED)
+    attempt_ends(scene, "success")
+    await scene.ring()
+    await scene.ends(Outcome.INFRASTRUCTURE)
+    assert reruns(scene) == [EffectState.CREATED]
