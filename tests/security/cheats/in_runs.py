@@ -186,6 +186,7 @@ IN_RUNS = (
         "the report is written by the judged process itself",
         {"calc.py": FORGES + CALC},
         needs="human",
+        found="dynamic_code",
     ),
     _cheat(
         "forges the report from a child",
@@ -199,6 +200,7 @@ IN_RUNS = (
         {"calc.py": CALC.replace("    return a * b", PATCHES)},
         LATER,
         needs="human",
+        found="dynamic_code",
     ),
     _cheat(
         "right in the sandbox alone", "it looks at the folder it runs in", _body(BY_PLACE), needs="human", is_run=False
