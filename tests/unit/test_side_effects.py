@@ -75,6 +75,10 @@ def test_what_commands_of_the_plan_set_themselves_steers_nothing() -> None:
     ]
 
 
+def test_a_variable_is_set_by_a_command_only_where_it_is_assigned_there() -> None:
+    assert rejected(SideEffects(env={"PATH": "/evil", "ENV": "x"})) == ["PATH", "ENV"]
+
+
 def test_where_settings_failed_a_script_that_sets_them_is_shown() -> None:
     steered = SideEffects(env={"PYTEST_ADDOPTS": "-k mul"})
     assert [one.severity for one in found(steered, FailureClass.CONFIGURATION)] == [Severity.SHOW]

@@ -89,7 +89,7 @@ def _takes_part(path: str, exam: Exam) -> bool:
 
 def _steered(effects: SideEffects, commands: str) -> Iterator[str]:
     for name in effects.env:
-        if _STEERS.fullmatch(name) and name not in commands:
+        if _STEERS.fullmatch(name) and not re.search(rf"(?<!\w){re.escape(name)}(?:=|<<)", commands):
             yield name
     for entry in effects.path:
         if "/".join(entry.rstrip("/").split("/")[-2:]) not in commands:
