@@ -42,6 +42,8 @@ async def resolve(host: str, port: int) -> list[str]:
 def is_public(address: str) -> bool:
     """Whether anyone on the internet may mean the same machine by it. Raises ValueError for what is no address."""
     parsed = ipaddress.ip_address(address.partition("%")[0])
+    if any(parsed in network for network in _NOT_FOR_ALL if network.version == parsed.version):
+        return False
     if isinstance(parsed, ipaddress.IPv6Address):
         inner = parsed.ipv4_mapped or parsed.sixtofour or (parsed.teredo[1] if parsed.teredo else None)
         if inner is not None and not is_public(str(inner)):
@@ -51,6 +53,19 @@ def is_public(address: str) -> bool:
     return parsed.is_global and not parsed.is_multicast
 
 
+_NOT_FOR_ALL = tuple(  # what `ipaddress` does not know in all its versions
+    ipaddress.ip_network(network)
+    for network in (
+        "::/96",  # RFC 4291 2.5.5.1: an IPv4 address in the last 32 bits, given up
+        "::ffff:0:0:0/96",  # RFC 7915 (SIIT): the same, translated within a network
+        "64:ff9b:1::/48",  # RFC 8215: translated within a network
+        "fec0::/10",  # RFC 3879: site-local, given up and still routed by some
+        "5f00::/16",  # RFC 9602: segments of a network's own routing
+        "3fff::/20",  # RFC 9637: documentation
+        "192.0.0.0/24",  # RFC 6890: protocols of a network, among them a cloud's metadata service
+        "168.63.129.16/32",  # Azure's own host behind each of its machines: a public number, another one for each
+    )
+)
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: an IPv4 address in the last 32 bits
 
 

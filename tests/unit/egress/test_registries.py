@@ -52,8 +52,10 @@ def test_public_addresses_are_public(address: str) -> None:
 PRIVATE = "127.0.0.1 10.0.0.1 172.16.0.1 192.168.0.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 240.0.0.1"
 PRIVATE_6 = ":: ::1 fe80::1 fd00:ec2::254 ff02::1 ::ffff:10.0.0.1 64:ff9b::a00:1 2002:a00:1::"
 
+INNER = "::7f00:1 ::ffff:0:10.0.0.1 64:ff9b:1::a00:1 fec0::1 5f00::1 3fff::1 192.0.0.192 168.63.129.16"
 
-@pytest.mark.parametrize("address", [*PRIVATE.split(), *PRIVATE_6.split()])
+
+@pytest.mark.parametrize("address", [*PRIVATE.split(), *PRIVATE_6.split(), *INNER.split()])
 def test_all_other_addresses_are_not(address: str) -> None:
     assert not is_public(address)
 
