@@ -31,6 +31,7 @@ NO_DIRECTORY = b"The working directory does not exist in the workspace.\n"
 _OUR_NAMES = tuple(posixpath.basename(path) for path in (WORK_AT, GATE_AT))
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NO_ARGUMENT = re.compile("[\0\ud800-\udfff]")
 _LINKED_ROOTS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _HARMLESS_ETC = (
     "/etc/ld.so.cache",
@@ -114,6 +115,8 @@ def refuse_bad_names(run: SandboxRun) -> None:
     for name, value in run.env.items():
         if not _ENV_NAME.fullmatch(name) or "\0" in value:
             raise BadInput(f"The environment variable {name!r} cannot be set; rename it or take the zero byte out")
+    if any(_NO_ARGUMENT.search(text) for text in (*run.argv, run.working_directory, *run.env.values())):
+        raise BadInput("A command with a zero byte or half a character cannot be run; take that out of it")
 
 
 def refuse_bad_home(home: str) -> None:

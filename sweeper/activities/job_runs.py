@@ -20,7 +20,7 @@ from sweeper.activities.steps import (
     failing_step,
     left_at,
 )
-from sweeper.errors import Unverifiable
+from sweeper.errors import BadInput, Unverifiable
 from sweeper.model import Check, CheckResult, Part, PlanStep, Tally, Tool, Workspace
 from sweeper.policy.environment import environment_steps
 from sweeper.policy.planning import RunContext, expanded, parse_file_commands, shell_argv
@@ -33,6 +33,8 @@ from sweeper.ports import Gate, Ports, SandboxLimits, SandboxRun
 FILE_BYTES = 1 << 20
 """Of one environment file; a larger one is not read."""
 SET_UP = "Set up tools"
+_NOT_TO_BE_RUN = (Unverifiable, BadInput)
+"""BadInput: variables and commands are the repository's words, and a sandbox cannot pass on every one of them."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class JobRunner:
         """The job up to its check, offline. `after`: with its other tests. `counted`: tests are collected once more."""
         try:
             return await self._run(check, tree, after=after, counted=counted)
-        except Unverifiable as reason:
+        except _NOT_TO_BE_RUN as reason:
             return JobRun(results=(), problem=str(reason))
 
     async def _run(self, check: Check, tree: Tree, *, after: bool, counted: bool) -> JobRun:
@@ -127,7 +129,7 @@ class JobRunner:
         """
         if not self._may_download(check):
             return
-        with suppress(Unverifiable):
+        with suppress(*_NOT_TO_BE_RUN):
             async with self._room(check, tree, fetching=True) as room:
                 before = await self._before(check, room)
                 if (whole or self._calls_manager(check)) and all(result.is_green for result in before):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from sweeper.errors import BadInput
 from sweeper.model import Check, Part, PlanStep, TestedTree, Tool
 from sweeper.ports import SandboxRun
 from tests.support.proofs import Bench, FakeDownloads, FakeGate, asked
@@ -192,6 +193,12 @@ async def test_an_environment_file_beyond_all_bounds_is_not_read() -> None:
     bench.sandbox.on("deps", floods).on("pytest", Reply(1))
     await bench.reproduce()
     assert "A" not in bench.sandbox.runs[-1].env
+
+
+async def test_what_no_sandbox_can_pass_on_leaves_it_unverifiable() -> None:
+    bench = Bench({"app.py": "41"}, Check(name="test", command="pytest", before=(INSTALL,)))
+    bench.sandbox.error = BadInput("The environment variable 'my-var' cannot be set; rename it")
+    assert (await bench.reproduce()).problem == "The environment variable 'my-var' cannot be set; rename it"
 
 
 async def test_large_files_that_are_pointers_are_told_of() -> None:

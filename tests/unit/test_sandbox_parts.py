@@ -104,6 +104,21 @@ def test_a_variable_that_cannot_be_set_is_refused(env: dict[str, str]) -> None:
         layout.refuse_bad_names(SandboxRun(workspace="/w", argv=("true",), env=env))
 
 
+@pytest.mark.parametrize(
+    "run",
+    [
+        SandboxRun(workspace="/w", argv=("echo", "a\0b")),
+        SandboxRun(workspace="/w", argv=("echo", "\ud800")),
+        SandboxRun(workspace="/w", argv=("true",), working_directory="a\0"),
+        SandboxRun(workspace="/w", argv=("true",), env={"A": "\udfff"}),
+    ],
+    ids=["zero byte", "half a character", "directory", "variable"],
+)
+def test_a_command_that_no_process_can_be_given_is_refused(run: SandboxRun) -> None:
+    with pytest.raises(BadInput, match="zero byte or half a character"):
+        layout.refuse_bad_names(run)
+
+
 def test_short_output_is_kept_whole() -> None:
     output = CappedOutput(head_bytes=10, tail_bytes=5)
     for chunk in (b"12345", b"67890", b"abcde"):

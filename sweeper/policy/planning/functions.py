@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from sweeper.errors import Unverifiable
+from sweeper.policy.planning.hostile_yaml import refuse_hostile
 from sweeper.policy.planning.values import MOST_TEXT, Value, are_equal, as_value, text
 
 _PLACE = re.compile(r"\{\{|\}\}|\{([0-9]{1,3})\}|[{}]")
@@ -90,7 +91,9 @@ def _whole(value: Value) -> object:
 
 def _from_json(value: Value) -> Value:
     try:
-        return as_value(json.loads(text(value), parse_int=float))
+        found = json.loads(text(value), parse_int=float)
+        refuse_hostile(found)
+        return as_value(found)
     except (ValueError, RecursionError) as error:
         raise Unverifiable("the function 'fromJSON' of expressions was given what is no JSON") from error
 

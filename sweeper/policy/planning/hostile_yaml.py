@@ -9,6 +9,9 @@ import yaml
 
 MAX_BYTES = 128 * 1024
 MAX_VALUES = 50_000
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+"""What an escape can write and no command, variable or record can hold: a zero byte, half of a surrogate pair."""
+
 _CORE = "tag:yaml.org,2002:"
 
 
@@ -38,19 +41,24 @@ def read(data: bytes) -> object:
         value: object = yaml.load(data, Loader)  # noqa: S506 - a subclass of SafeLoader with fewer constructors
     except (yaml.YAMLError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise ValueError("is not valid YAML") from error
-    _refuse_bombs(value)
+    refuse_hostile(value)
     return value
 
 
-def _refuse_bombs(value: object) -> None:
-    """Anchors make a small text a tree of any size; each visit through an alias counts."""
+def refuse_hostile(value: object) -> None:
+    """Raises ValueError for text that nothing can hold, and for too much: anchors make a small file a tree of any size.
+
+    Each visit through an alias counts.
+    """
     waiting, visited = [value], 0
     while waiting:
         item = waiting.pop()
         visited += 1
         if visited > MAX_VALUES:
             raise ValueError("unfolds to too many values")
+        if isinstance(item, str) and _NO_TEXT.search(item):
+            raise ValueError("holds a zero byte or half a character")
         if isinstance(item, dict):
-            waiting.extend(item.values())
+            waiting.extend((*item, *item.values()))
         elif isinstance(item, list):
             waiting.extend(item)
