@@ -22,7 +22,8 @@ help:
 $(VENV)/runtime.done: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..." >&2; exit 3; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) -c constraints.txt -e .
+	@echo "Installing into $(VENV), which takes a minute or two." >&2
+	@$(PIP) -c constraints.txt -e .
 	@touch $@
 
 $(VENV)/dev.done: $(VENV)/runtime.done
@@ -33,7 +34,7 @@ install: $(VENV)/runtime.done
 install-dev: $(VENV)/dev.done
 
 demo: install
-	$(BIN)/sweeper demo $(ARGS)
+	@$(BIN)/sweeper demo $(ARGS)
 
 fmt: install-dev
 	$(BIN)/ruff format .

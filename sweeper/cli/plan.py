@@ -201,7 +201,8 @@ def lines(plans: Sequence[PlannedJobs]) -> Iterator[str]:
             yield harmless(f"  unverifiable: {planned.plan.unverifiable}")
         elif planned.plan.uncovered:
             yield from (harmless(f"  not covered: {sentence}") for sentence in planned.plan.uncovered)
-        yield harmless(f"  from {planned.plan.source}")
+        if planned.plan.reasons or planned.plan.checks:
+            yield harmless(f"  from {planned.plan.source}")
         yield from (harmless(f"    {reason}") for reason in planned.plan.reasons)
         yield ""
 
@@ -214,3 +215,5 @@ def _check_lines(check: Check) -> Iterator[str]:
         for step in steps:
             where = "" if step.working_directory == "." else f"   (in {step.working_directory})"
             yield harmless(f"  {label:<7} " + step.command.replace("\n", "\n          ") + where)
+    if check.env:
+        yield harmless("  env     " + " ".join(f"{name}={value!r}" for name, value in check.env.items()))

@@ -176,7 +176,7 @@ def test_what_was_put_back_held_and_left_out_is_said() -> None:
     assert "Sandbox `bubblewrap`, its probe found to hold: `no network`, `no host files`. Workflow " in text
     assert "\n- `the merge was not tried`\n- Not checked: whether the change is what you want." in text
     assert "what it held is not recorded" in _body()
-    assert "nothing else was recorded as left out" in _body()
+    assert "\n- Nothing that the check plan names was recorded as left out.\n- Not checked: " in _body()
 
 
 def test_only_findings_to_show_are_shown_each_with_its_place() -> None:

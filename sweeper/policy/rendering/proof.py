@@ -150,6 +150,6 @@ def fine_print(reproduction: Reproduction, attempt: AttemptResult) -> str:
         f"### Where it ran, and what was not checked\n\n"
         f"Sandbox {code(', '.join(sandboxes))}, {held}. Workflow {WORKFLOW_VERSION}, "
         f"verifier {VERIFIER_VERSION}.{loud}\n\n"
-        f"{bullets(verdict.unchecked, 'nothing else was recorded as left out')}\n"
+        f"{bullets(verdict.unchecked, 'Nothing that the check plan names was recorded as left out.')}\n"
         f"- Not checked: whether the change is what you want. {_DESPITE}"
     )

@@ -19,7 +19,7 @@ jobs:
       - uses: actions/checkout@v4
       - {uses: actions/setup-python@v5, with: {python-version: "${{ matrix.python }}"}}
       - {name: Install, run: pip install -e .}
-      - {name: Tests, run: "pytest\\n\\x1b[31m"}
+      - {name: Tests, run: "pytest\\n\\x1b[31m", env: {MODE: "a b"}}
   site:
     runs-on: ubuntu-latest
     steps: [{run: make site}, {uses: some/publisher@v1}]
@@ -106,9 +106,13 @@ def test_the_repositorys_own_checks_are_shown_and_mistakes_in_them_told(reposito
 def test_people_read_commands_and_reasons_and_nothing_that_steers_a_terminal(repository: Path) -> None:
     text = "\n".join(lines(of_path(repository, Wanted()).plans))
     assert ".github/workflows/ci.yml: 'test (3.11)', as if step 'Tests' had failed" in text
-    assert "  tools   python 3.11\n  before  pip install -e .\n  check   pytest\n          [31m\n" in text
+    assert (
+        "  tools   python 3.11\n  before  pip install -e .\n  check   pytest\n          [31m\n  env     MODE='a b'\n"
+        in text
+    )
     assert "    Step 'Install' runs before the check." in text
     assert "  unverifiable: job 'dynamic' cannot be checked: " in text
+    assert "  from workflow file\n\n" not in text
     assert "\x1b" not in text
 
 
