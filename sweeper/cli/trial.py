@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # loaded by the command that needs them
 
 PROPOSED = "proposed"
 WORKFLOW_PATH = ".github/workflows/check.yml"
+UNSANDBOXED = "none"
+"""What a result says of its sandbox when there was none."""
 
 
 class TryReport(Strict):
@@ -100,6 +102,8 @@ async def _try(wish: Wish, as_json: bool) -> int:
         answer(report)
     else:
         _tell(report)
+    if report.outcome == Outcome.ESCALATED and wish.fix is None:
+        people.print("What autofix cannot mend, a coding agent may: give its command line with --fix.", soft_wrap=True)
     return 0 if report.outcome == PROPOSED or is_good(Outcome(report.outcome)) else 1
 
 
@@ -152,8 +156,9 @@ async def _worked_on(wish: Wish, settings: Settings, root: Path) -> TryReport:
     result = await run_check(wish.check, borrowed, root, allow_unsandboxed=allow_unsandboxed)
     if result.is_green:
         return TryReport(outcome=Outcome.NOT_REPRODUCED, reason=f"{wish.check!r} passes: nothing to fix")
-    people.print(f"{wish.check!r} fails with exit code {result.exit_code}.", markup=False)
-    people.print(result.excerpt.strip(), style="dim", markup=False)
+    where = "without a sandbox" if result.sandbox == UNSANDBOXED else "in the sandbox, which has no network"
+    people.print(f"{wish.check!r} fails with exit code {result.exit_code} {where}.", markup=False, soft_wrap=True)
+    people.print(result.excerpt.strip(), style="dim", markup=False, soft_wrap=True)
     overrides: dict[str, object] = {
         "agents": wish.agents,
         "agent_command": wish.fix,

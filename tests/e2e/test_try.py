@@ -102,6 +102,7 @@ class TestAFailingTest:
         done = tried(place, "--check", UNITTEST, "--fix", MEND, "--yes")
         assert done.ended.document_as(0)["outcome"] == "merged"
         assert "Uncommitted changes are taken along" in done.ended.stderr
+        assert "fails with exit code 1 in the sandbox, which has no network." in done.ended.stderr
         assert fingerprint(place) == done.was
         assert is_green(UNITTEST, done.patched(tmp_path / "patched"))
 
@@ -120,6 +121,13 @@ class TestAFailingTest:
         assert (told["outcome"], told["verdict"], told["patch_file"]) == ("escalated", "not_fixed", None)
         assert done.left_behind() == []
         assert fingerprint(place) == done.was
+
+    def test_what_autofix_does_not_know_is_told_with_what_may_mend_it(self, tmp_path: Path) -> None:
+        place = repository(tmp_path / "maths", {"half.py": WRONG_SIGN, "test_half.py": TEST})
+        done = tried(place, "--check", UNITTEST)
+        told = done.ended.document_as(1)
+        assert told["outcome"] == "escalated"
+        assert "give its command line with --fix" in done.ended.stderr
 
     def test_a_check_that_passes_leaves_nothing_to_fix(self, tmp_path: Path) -> None:
         place = repository(tmp_path / "maths", {"half.py": WRONG_SIGN})
