@@ -19,6 +19,8 @@ PORT = 61180
 """Where it is found inside; above the range that Linux gives to outgoing connections."""
 _PREFIX = "sweeper-gate-"
 _CONNECTIONS = 128
+_ANSWERS = 8
+"""At once: an index page is in memory until it is sent, and some that anyone may ask for have many megabytes."""
 _MAX_REFUSED, _REFUSED_LENGTH = 20, 200
 _MAX_SOCKET_PATH = 100  # unix(7): 108 bytes, less on other systems
 _NO_ROOM = "{} is too long a path for a socket; set TMPDIR to a shorter one"
@@ -37,6 +39,7 @@ class OpenGate:
     env: Mapping[str, str]
     _refused: list[str] = field(default_factory=list)
     _serving: set["asyncio.Task[None]"] = field(default_factory=set)
+    _answering: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_ANSWERS))
     _place: Path | None = None
     _server: asyncio.Server | None = None
 
@@ -84,7 +87,8 @@ class OpenGate:
             return
         self._serving.add(task)
         try:
-            with contextlib.closing(writer), contextlib.suppress(OSError, TimeoutError):
+            # Only `close` cancels; asyncio would log a traceback for each connection that is open then.
+            with contextlib.closing(writer), contextlib.suppress(OSError, TimeoutError, asyncio.CancelledError):
                 await self._answer(reader, writer)
         finally:
             self._serving.discard(task)
@@ -96,12 +100,14 @@ class OpenGate:
             if request.method == "CONNECT":
                 far, out = await self._tunnel(request.target)
                 await join(reader, writer, far, out)
-                return
-            answer = await self.desk.answer(request)
+            else:
+                async with self._answering:
+                    answer = await self.desk.answer(request)
+                    with contextlib.closing(answer):
+                        await send(writer, answer, with_content=request.method != "HEAD")
         except Refused as refusal:
             self._note(refusal.what)
             answer = Answer.of_text(refusal.status, refusal.sentence)
-        with contextlib.closing(answer):
             await send(writer, answer, with_content=request.method != "HEAD")
 
     async def _tunnel(self, target: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

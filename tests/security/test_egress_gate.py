@@ -12,7 +12,7 @@ from adapters.egress import HostPort, RegistryDownloads
 from adapters.egress.gate import PORT
 from adapters.sandbox import Bubblewrap
 from tests.support.gates import HERE, connect, get, say
-from tests.support.registry import LoopbackRegistry, wheel
+from tests.support.registry import JSON_PAGE, LoopbackRegistry, Reply, wheel
 from tests.support.sandboxes import Room, usable
 
 pytestmark = pytest.mark.slow
@@ -129,6 +129,34 @@ async def test_connections_that_say_nothing_keep_nobody_else_out_for_ever(downlo
         assert await reader.read() == b""
         writer.close()
     assert not Path(directory).exists()
+
+
+async def test_pages_that_nobody_takes_are_made_for_a_few_at_a_time_and_end_without_a_word(
+    registry: LoopbackRegistry, downloads: RegistryDownloads
+) -> None:
+    files = [{"filename": f"big-{n}.tar.gz", "url": f"{n}", "hashes": {"sha256": "a" * 64}} for n in range(8_000)]
+    registry.replies["/simple/big/"] = Reply(json.dumps({"name": "big", "files": files}).encode(), JSON_PAGE)
+    complaints: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, said: complaints.append(said))
+    async with downloads.fetching() as gate:
+        path = str(Path(gate.directory, f"{PORT}.sock"))
+        waiting = [await asyncio.open_unix_connection(path, limit=1024) for _ in range(20)]
+        for _, writer in waiting:
+            writer.write(f"GET /pypi/simple/big/ HTTP/1.1\r\nHost: {HERE}\r\n\r\n".encode())
+        begun = [asyncio.ensure_future(reader.readexactly(12)) for reader, _ in waiting]
+        for _ in range(12):
+            while sum(one.done() for one in begun) < 8:
+                await asyncio.wait([one for one in begun if not one.done()], return_when="FIRST_COMPLETED")
+            assert sum(one.done() for one in begun) == 8
+            first = next(n for n, one in enumerate(begun) if one.done())
+            reader, writer = waiting.pop(first)
+            begun.pop(first)
+            while await reader.read(1 << 16):
+                pass
+            writer.close()
+    for _, writer in waiting:
+        writer.close()
+    assert complaints == []
 
 
 @pytest.mark.parametrize(
