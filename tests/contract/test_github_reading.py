@@ -182,6 +182,13 @@ class TestDiagnosing:
 
         assert not (await scene.host.read_run(run)).hit_time_limit
 
+    async def test_without_the_right_to_see_check_runs_a_job_has_no_notes(self, scene: LoopbackScene) -> None:
+        run = await scene.run("main")
+        (job,) = await scene.host.read_jobs(run)
+        await spoil(scene, "GET", "/annotations$", "403_resource", "before")
+
+        assert await scene.host.read_annotations(run, job.id) == ()
+
 
 class TestChecks:
     async def test_a_green_job_does_not_hide_a_red_one_of_its_name(self, scene: LoopbackScene) -> None:
