@@ -91,7 +91,8 @@ class EvidenceActivities:
         job = job.model_copy(update={"steps": (failing,) if failing else ()})
         if not answer.text:
             return JobEvidence(job=job, log_missing=answer.missing or "empty", annotations=noted)
-        log = await self._artifacts.put(self._redactor.redact(answer.text))
+        redacted = await asyncio.to_thread(self._redactor.redact, answer.text)  # of a hostile log it takes many seconds
+        log = await self._artifacts.put(redacted)
         return JobEvidence(job=job, log=log, annotations=noted)
 
     async def _annotations(self, run: RunRef, job: JobFacts) -> tuple[Annotation, ...]:
