@@ -206,6 +206,7 @@ async def _red_run(on: "Stage", wish: Wish, borrowed: "Borrowed", red: CheckResu
             branch=borrowed.branch,
             workflow_path=WORKFLOW_PATH,
             event="push",
+            attempt=2,  # nobody is here to run it again, and it has just been seen to fail
             conclusion="failure",
             jobs=[job],
         )

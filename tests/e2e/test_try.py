@@ -136,3 +136,12 @@ class TestAFailingTest:
         assert told["outcome"] == "not_reproduced"
         assert "nothing to fix" in str(told["reason"])
         assert done.left_behind() == []
+
+
+def test_a_check_that_wants_a_network_is_told_as_that_and_nobody_waits_for_a_re_run(tmp_path: Path) -> None:
+    place = repository(tmp_path / "offline", {"a.txt": "a\n"})
+    said = "curl: (6) Could not resolve host: example.invalid"
+    told = tried(place, "--check", f"echo '{said}' >&2; exit 6", "--yes").ended.document_as(1)
+    assert told["outcome"] == "infrastructure"
+    assert "Could not resolve host" in str(told["reason"])
+    assert told["pull_request"] is None
