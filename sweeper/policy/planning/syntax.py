@@ -93,17 +93,14 @@ def write(node: Node) -> str:
             return _write_value(value)
         case Name(name):
             return name
-        case Index(base, None):
-            return f"{write(base)}.*"
-        case Index(base, key) if key is not None:
-            return f"{write(base)}[{write(key)}]"
+        case Index(base, key):
+            return f"{write(base)}.*" if key is None else f"{write(base)}[{write(key)}]"
         case Call(function, arguments):
             return f"{function}({', '.join(write(argument) for argument in arguments)})"
         case Not(operand):
             return f"!{write(operand)}" if isinstance(operand, Chain) else f"!({write(operand)})"
         case Chain(operator, operands):
             return "(" + f" {operator} ".join(write(operand) for operand in operands) + ")"
-    raise Unverifiable("an expression cannot be written out")  # pragma: no cover - all kinds are above
 
 
 def _write_value(value: Value) -> str:
