@@ -27,6 +27,8 @@ _LAGGING_READS = 2
 _SHORT = timedelta(seconds=2)
 _ADDRESSED_ALIKE = ("branch.delete", "pull.close", "pull.ready", "check.update")
 """Effects whose call has the address of another effect's call; which of them a rule strikes, only its count says."""
+_ADDRESSED_TO_NOBODY = ("pull.draft",)
+"""Effects whose call does not name its repository: a rule strikes whoever comes first, so their rows run one by one."""
 _AT_ITS_OWN_TIME = ("hold", "stale_read")
 Told = Callable[[Row, str, float], None]
 """A row, why it failed (empty: it did not), and the seconds it took."""
@@ -44,7 +46,7 @@ def _kind(row: Row) -> tuple[str, ...]:
         return ("kills", row.how, str(_is_in_call(row)))
     if row.table is Table.FAULTS and row.moment in _AT_ITS_OWN_TIME:
         return (row.moment, row.subject if row.moment == "hold" else "")
-    return (row.table,)
+    return (row.table, row.subject if row.subject in _ADDRESSED_TO_NOBODY else "")
 
 
 def _is_in_call(row: Row) -> bool:
@@ -165,6 +167,10 @@ class _Batch:
         spoilt. If that sweep does not end well, each row gets one of its own, to see which it was.
         """
         async with Company(self._place) as company:
+            if self._rows[0].subject in _ADDRESSED_TO_NOBODY:
+                for row in self._rows:
+                    await self._spoilt(company, [row])
+                return
             await asyncio.gather(*(self._spoilt(company, rows) for rows in _together(self._rows)))
 
     async def _spoilt(self, company: Company, rows: Sequence[Row]) -> None:

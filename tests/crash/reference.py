@@ -118,7 +118,7 @@ def _is_addressed(call: LedgerCall) -> bool:
 def _writes(calls: Sequence[LedgerCall]) -> dict[str, Hold]:
     found: dict[str, Hold] = {}
     for call in calls:
-        if call.effect and call.effect not in found and _is_addressed(call):
+        if call.effect and call.effect not in found:
             found[call.effect] = _hold(call, calls)
     return found
 

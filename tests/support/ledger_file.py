@@ -32,7 +32,9 @@ class LedgerFile:
         return self.calls
 
     def _take(self, call: LedgerCall) -> None:
-        if self._address.search(call.path) or self._address.search(f"/{call.key or ''}"):
+        """GraphQL has one address for all repositories; a call to it that had no effect may be anybody's."""
+        is_anybodys = call.key is None and call.path.endswith("/graphql")
+        if is_anybodys or self._address.search(call.path) or self._address.search(f"/{call.key or ''}"):
             self.calls.append(call)
 
     def effects(self) -> Counter[str]:
