@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from sweeper.activities import care, requests
+from sweeper.activities import care, requests, toolbox
 from sweeper.model import (
     Background,
     Effect,
@@ -71,6 +71,15 @@ CHOOSE_HOST = Activity("choose_host", requests.Nothing, requests.HostChoice, Tim
 PREPARE = Activity("prepare", requests.PrepareRequest, Workspace, Timing.GIT, on_host=True)
 REPRODUCE = Activity("reproduce", requests.ReproduceRequest, Reproduction, Timing.CHECK, on_host=True)
 FIX = Activity("fix", requests.AttemptRequest, requests.FixAnswer, Timing.AGENT, on_host=True)
+BRIEF_AGENT = Activity("brief_agent", requests.AttemptRequest, toolbox.Briefing, Timing.READ)
+LIST_FILES = Activity("list_files", toolbox.ListFiles, toolbox.ToolAnswer, Timing.GIT, on_host=True)
+READ_FILE = Activity("read_file", toolbox.ReadFile, toolbox.ToolAnswer, Timing.GIT, on_host=True)
+SEARCH_FILES = Activity("search_files", toolbox.SearchFiles, toolbox.ToolAnswer, Timing.GIT, on_host=True)
+EDIT_FILE = Activity("edit_file", toolbox.EditFile, toolbox.ToolAnswer, Timing.GIT, on_host=True)
+WRITE_FILE = Activity("write_file", toolbox.WriteFile, toolbox.ToolAnswer, Timing.GIT, on_host=True)
+DELETE_FILE = Activity("delete_file", toolbox.DeleteFile, toolbox.ToolAnswer, Timing.GIT, on_host=True)
+RUN_CHECK = Activity("run_check", toolbox.RunCheck, toolbox.ToolAnswer, Timing.CHECK, on_host=True)
+FINISH_ATTEMPT = Activity("finish_attempt", toolbox.FinishRequest, requests.FixAnswer, Timing.GIT, on_host=True)
 VERIFY = Activity("verify", requests.VerifyRequest, Verdict, Timing.CHECK, on_host=True)
 REVALIDATE = Activity("revalidate", requests.RevalidateRequest, Verdict, Timing.CHECK, on_host=True)
 PUSH_BRANCH = Activity("push_branch", requests.PushRequest, Effect, Timing.WRITE, on_host=True)

@@ -5,6 +5,7 @@ and short sentences, never a big text or a secret.
 from datetime import timedelta
 
 from sweeper.model import (
+    Allowance,
     AttemptResult,
     Background,
     CheckPlan,
@@ -133,6 +134,7 @@ class AttemptRequest(Wire):
     agent_timeout: timedelta
     tested: TestedTree | None = None
     protected: tuple[str, ...] = ()
+    allowance: Allowance = Allowance()
 
 
 class FixAnswer(Wire):

@@ -78,7 +78,7 @@ async def _demo(agent: str | None, as_json: bool) -> int:
         raise BadInput(f"There is no agent {agent!r}; choose one of {', '.join(AGENTS)}.")
     root = private_room(load_settings(use_working_directory=False), "demo")
     overrides: dict[str, object] = {
-        "agents": (agent,) if agent else AGENTS,
+        "agents": (agent,) if agent else ("autofix", "command"),
         "agent_command": AGENT_COMMAND,
         "merge_mode": "merge",
         "heartbeat": timedelta(seconds=2),

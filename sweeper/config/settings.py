@@ -9,12 +9,11 @@ import os
 import tomllib
 from collections.abc import Mapping
 from datetime import timedelta
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from platformdirs import user_state_path
-from pydantic import AnyHttpUrl, BeforeValidator, Field, SecretStr, TypeAdapter, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -22,6 +21,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from sweeper.config.agents import AgentSettings, base_url, hint
 from sweeper.config.types import (
     AdminAddress,
     CommaList,
@@ -43,18 +43,6 @@ from sweeper.model.crowd import Caps
 ENV_PREFIX = "SWEEPER_"
 CONFIG_VARIABLE = "SWEEPER_CONFIG"
 CONFIG_NAME = "sweeper.toml"
-AGENTS = ("autofix", "command")
-
-
-def _agent_name(name: str) -> str:
-    if name not in AGENTS:
-        raise ValueError(f"there is no agent {name!r}{_hint(name, AGENTS)}; the agents are {', '.join(AGENTS)}")
-    return name
-
-
-def _base_url(value: object) -> object:
-    """A web address without a trailing slash, so that paths can be put behind it."""
-    return str(TypeAdapter(AnyHttpUrl).validate_python(value)).rstrip("/")
 
 
 class LimitSettings(Strict):
@@ -65,7 +53,7 @@ class LimitSettings(Strict):
     bytes: int = Field(default=1_000_000, ge=1)
 
 
-class Settings(BaseSettings):
+class Settings(AgentSettings):
     """All that an operator can decide. Build it with `load_settings`."""
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
@@ -75,7 +63,7 @@ class Settings(BaseSettings):
     admin_listen: AdminAddress = ListenAddress(host="127.0.0.1", port=8471)
     log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(upper)] = "INFO"
 
-    github_url: Annotated[str, BeforeValidator(_base_url)] = "https://api.github.com"
+    github_url: Annotated[str, BeforeValidator(base_url)] = "https://api.github.com"
     github_token: SecretStr | None = None
     app_id: int | None = Field(default=None, ge=1)
     app_key_file: Path | None = None
@@ -87,11 +75,6 @@ class Settings(BaseSettings):
     temporal_address: str | None = None
     temporal_profile: str | None = None
 
-    agents: Annotated[tuple[Annotated[str, BeforeValidator(_agent_name)], ...], NoDecode, CommaList] = Field(
-        default=("autofix",), min_length=1
-    )
-    agent_command: str | None = None
-    agent_timeout: Duration = Field(default=timedelta(minutes=30), gt=timedelta(0))
     checks: Annotated[tuple[str, ...], NoDecode, LineList] = ()
     allow_unsandboxed: bool = False
     registries: Annotated[
@@ -102,7 +85,8 @@ class Settings(BaseSettings):
     """The only other places that a set-up step may reach."""
     redact: Annotated[tuple[SecretStr, ...], NoDecode, CommaList] = ()
     """Values that may stand in no text or artefact of ours, besides all that looks like a token."""
-    max_attempts: int = Field(default=3, ge=1, le=20)
+    artifacts_url: str | None = None
+    """Where big texts are kept, as fsspec names places; None: in the state directory."""
     max_open_proposals: int = Field(default=5, ge=1)
     max_sweeps_per_hour: int = Field(default=60, ge=1)
     max_running_attempts: int = Field(default=4, ge=1, le=64)
@@ -128,8 +112,6 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Self:
-        if "command" in self.agents and not self.agent_command:
-            raise ValueError("the agent `command` needs SWEEPER_AGENT_COMMAND; set it to the command line to run")
         if (self.app_id is None) != (self.app_key_file is None):
             raise ValueError("SWEEPER_APP_ID and SWEEPER_APP_KEY_FILE belong together; set both or neither")
         return self
@@ -221,8 +203,8 @@ def _read_file(path: Path) -> dict[str, object]:
         raise BadInput(f"{path} cannot be read as TOML, {error}; correct it.") from None
     for name in values:
         if name not in Settings.model_fields:
-            hint = _hint(name, Settings.model_fields)
-            raise BadInput(f"{path} has the unknown key `{name}`{hint}; correct or remove it.")
+            meant = hint(name, list(Settings.model_fields))
+            raise BadInput(f"{path} has the unknown key `{name}`{meant}; correct or remove it.")
     return values
 
 
@@ -230,13 +212,8 @@ def _refuse_misspelt_variables() -> None:
     """Other programs may own SWEEPER_ variables; only what looks like a slip of the pen is refused."""
     known = [*map(_variable, Settings.model_fields), CONFIG_VARIABLE]
     for name in sorted(os.environ):
-        if name.startswith(ENV_PREFIX) and name not in known and (hint := _hint(name, known, 0.9)):
-            raise BadInput(f"The environment has the unknown variable {name}{hint}; correct or unset it.")
-
-
-def _hint(name: str, known: Mapping[str, object] | tuple[str, ...] | list[str], likeness: float = 0.6) -> str:
-    close = get_close_matches(name, list(known), n=1, cutoff=likeness)
-    return f" (did you mean {close[0]}?)" if close else ""
+        if name.startswith(ENV_PREFIX) and name not in known and (meant := hint(name, known, 0.9)):
+            raise BadInput(f"The environment has the unknown variable {name}{meant}; correct or unset it.")
 
 
 def _sentence(error: ValidationError) -> str:

@@ -57,6 +57,7 @@ from sweeper.model.run import (
     Trigger,
     TriggerSource,
 )
+from sweeper.model.spending import Allowance, Price, Spent
 from sweeper.model.sweep import (
     VERIFIER_VERSION,
     WORKFLOW_VERSION,
@@ -80,6 +81,7 @@ __all__ = [
     "VERIFIER_VERSION",
     "WORKFLOW_VERSION",
     "Action",
+    "Allowance",
     "Annotation",
     "ArtifactRef",
     "AttemptResult",
@@ -117,6 +119,7 @@ __all__ = [
     "Patch",
     "PendingAction",
     "PlanStep",
+    "Price",
     "Proposal",
     "PullFacts",
     "Reproduction",
@@ -127,6 +130,7 @@ __all__ = [
     "RunHistory",
     "RunRef",
     "Severity",
+    "Spent",
     "Step",
     "StepFacts",
     "Strict",

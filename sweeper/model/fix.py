@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from sweeper.model.base import Wire
 from sweeper.model.failure import ArtifactRef
+from sweeper.model.spending import Spent
 
 
 class Workspace(Wire):
@@ -66,7 +67,10 @@ class CheckResult(Wire):
 
 
 class Patch(Wire):
-    """A commit that holds an attempt's change. `patch_id` is git's: the same change on another base keeps it."""
+    """A commit that holds an attempt's change. `patch_id` is git's: the same change on another base keeps it.
+
+    `bundle`: its objects and those of its journal, for a host that lacks them.
+    """
 
     commit: str
     tree: str
@@ -77,6 +81,7 @@ class Patch(Wire):
     lines_changed: int = 0
     bytes_changed: int = 0
     diff: ArtifactRef | None = None
+    bundle: ArtifactRef | None = None
 
 
 class FixOutcome(StrEnum):
@@ -90,7 +95,11 @@ class FixOutcome(StrEnum):
 
 
 class FixReport(Wire):
-    """The agent's own account; `summary` is its words (capped, redacted), never a fact of ours."""
+    """The agent's own account; `summary` is its words (capped, redacted), never a fact of ours.
+
+    `actions`: how many are in its journal; `story`: what they were. `versions`: of the model, prompt and tools it
+    worked with. `suspicions`: where a text it was given may have tried to give it orders.
+    """
 
     agent: str
     outcome: FixOutcome
@@ -98,6 +107,11 @@ class FixReport(Wire):
     exit_code: int | None = None
     seconds: float = 0.0
     log: ArtifactRef | None = None
+    spent: Spent = Spent()
+    actions: int = 0
+    story: ArtifactRef | None = None
+    versions: dict[str, str] = {}
+    suspicions: tuple[str, ...] = ()
 
 
 class VerdictKind(StrEnum):

@@ -13,6 +13,7 @@ from sweeper.ports.agents import FixAgent, TaskFile
 from sweeper.ports.artifacts import Artifacts
 from sweeper.ports.code_host import CodeHost, LogAnswer, NewPull, OpenedPull, PullRef
 from sweeper.ports.downloads import Downloads, Gate
+from sweeper.ports.journals import Journals
 from sweeper.ports.sandbox import Sandbox, SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
 from sweeper.ports.sweeps import SweepRecord, Sweeps, SweepView, WorkerLife
 from sweeper.ports.targets import Targets
@@ -30,6 +31,7 @@ __all__ = [
     "FixAgent",
     "Gate",
     "Inventory",
+    "Journals",
     "LogAnswer",
     "NewPull",
     "OpenedPull",
