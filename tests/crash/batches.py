@@ -13,11 +13,12 @@ from itertools import groupby
 from pathlib import Path
 
 from adapters.loopback.drive.requests import FaultRule
+from tests.crash.aftermath import differs
 from tests.crash.company import CALM, LOOK_EVERY, QUICK, Company, Trial, sweep_settings
 from tests.crash.disturb import Disturbed, NotReached, has_landed, is_held, rule, tries
 from tests.crash.oracle import Seen, differences, doubled, extra, look_at, settled
 from tests.crash.reference import PATIENCE, Reference, played
-from tests.crash.rows import LASTING, Killed, Point, Row, Table
+from tests.crash.rows import AFTERMATH, LASTING, Killed, Point, Row, Table
 from tests.crash.scenarios import scenario
 from tests.support.dying_worker import Moment
 
@@ -42,6 +43,8 @@ def batches(rows: Iterable[Row], size: int = BATCH) -> Iterator[list[Row]]:
 
 
 def _kind(row: Row) -> tuple[str, ...]:
+    if row.scenario == AFTERMATH:
+        return (AFTERMATH, row.how, row.moment)
     if row.table in _KILLED:
         return ("kills", row.how, str(_is_in_call(row)))
     if row.table is Table.FAULTS and row.moment in _AT_ITS_OWN_TIME:
@@ -70,7 +73,9 @@ class _Batch:
 
     async def run(self) -> None:
         first = self._rows[0]
-        if first.table in _KILLED:
+        if first.scenario == AFTERMATH:
+            await self._upkeep(Killed(first.how), Point(first.moment))
+        elif first.table in _KILLED:
             await self._killed(Killed(first.how))
         elif first.moment == "stale_read":
             await self._stale()
@@ -78,6 +83,15 @@ class _Batch:
             await self._late()
         else:
             await self._running()
+
+    async def _upkeep(self, how: Killed, point: Point) -> None:
+        """One story for all of its activities."""
+        try:
+            why = await differs(self._place, how, point)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is the verdict
+            why = f"{type(error).__name__}: {error}"
+        for row in self._rows:
+            self._tell(row, why)
 
     # What is killed under sweeps that stand
 

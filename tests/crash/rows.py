@@ -60,23 +60,24 @@ LASTING = ("405", "422", "403_resource")
 """Refusals that no second try can change: the sweep has to end well, not to go on."""
 
 
-NO_SWEEP = (
+FIRST_PASS = (
     names.LIST_REPOSITORIES,
     names.FIND_MISSED_RUNS,
     names.SURVEY_GITHUB,
     names.SURVEY_HOST,
     names.JUDGE_REMAINS,
     names.START_AGAIN,
-    names.FIND_STUCK,
-    names.SEND_ALERT,
 )
-"""Upkeep's own activities: they belong to no sweep, and what a kill cuts short its next pass does again."""
+SECOND_PASS = (names.FIND_STUCK, names.SEND_ALERT)
+UPKEEP = (*FIRST_PASS, *SECOND_PASS)
+"""Upkeep's own activities belong to no sweep: one story of their own, in which each is killed in its turn."""
+AFTERMATH = "aftermath"
 
 
 def unreached(references: Sequence[Reference]) -> list[str]:
     """Activities of sweeps and targets that no story reaches."""
     reached = {activity for reference in references for activity in reference.activities}
-    return [act.name for act in names.ALL if act not in NO_SWEEP and act.name not in reached]
+    return [act.name for act in names.ALL if act not in UPKEEP and act.name not in reached]
 
 
 def all_rows(references: Sequence[Reference]) -> list[Row]:
@@ -88,6 +89,7 @@ def all_rows(references: Sequence[Reference]) -> list[Row]:
     known = [(act.name, first[act.name]) for act in names.ALL if act.name in first]
     return [
         *_kills(known),
+        *_upkeep(),
         *_undo(next(reference for reference in references if reference.scenario == "cancelled")),
         *_faults(references),
         *(_row(Table.FAILURES, name, moment, "for good", ref) for name, ref in known for moment in _FAILING),
@@ -102,6 +104,14 @@ def _kills(known: Sequence[tuple[str, Reference]]) -> Iterator[Row]:
         for name, reference in known:
             for point in points(reference, name):
                 yield _row(Table.KILLS, name, point, killed, reference)
+
+
+def _upkeep() -> Iterator[Row]:
+    """No web process has a part in it."""
+    for killed in (Killed.WORKER, Killed.TEMPORAL, Killed.BOTH):
+        for act in UPKEEP:
+            for point in (Point.BEFORE, Point.AFTER):
+                yield Row(table=Table.KILLS, subject=act.name, moment=point, how=killed, scenario=AFTERMATH)
 
 
 def points(reference: Reference, activity: str) -> tuple[Point, ...]:

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterable, Sequence
 
-from tests.crash.rows import Killed, Point, Row, Table
+from tests.crash.rows import AFTERMATH, Killed, Point, Row, Table
 
 
 def selection(rows: Sequence[Row], seed: str) -> list[Row]:
@@ -14,14 +14,21 @@ def selection(rows: Sequence[Row], seed: str) -> list[Row]:
 
 def _kills(rows: Sequence[Row], chance: random.Random) -> list[Row]:
     """Each activity once, the processes in turn; in the middle of a call only workers, for that takes longest."""
-    mine = _of(rows, Table.KILLS)
+    mine = [row for row in _of(rows, Table.KILLS) if row.scenario != AFTERMATH]
     activities = sorted({row.subject for row in mine})
     chance.shuffle(activities)
     found = []
     for number, activity in enumerate(activities):
         killed = list(Killed)[number % len(Killed)]
         found.append(chance.choice([row for row in mine if _fits(row, activity, killed)]))
-    return [*found, *_one_each(_of(rows, Table.UNDO), chance, 2)]
+    return [*found, *_upkeep(rows, chance), *_one_each(_of(rows, Table.UNDO), chance, 2)]
+
+
+def _upkeep(rows: Sequence[Row], chance: random.Random) -> list[Row]:
+    """One story has a row for each activity of upkeep."""
+    mine = [row for row in rows if row.scenario == AFTERMATH]
+    how, moment = chance.choice(sorted({(row.how, row.moment) for row in mine}))
+    return [row for row in mine if (row.how, row.moment) == (how, moment)]
 
 
 def _fits(row: Row, activity: str, killed: Killed) -> bool:

@@ -41,6 +41,7 @@ from adapters.sandbox import Unsandboxed, choose_sandbox
 from adapters.temporal.sweeps import TemporalSweeps
 from adapters.temporal.targets import TemporalTargets
 from sweeper.cli import composition
+from sweeper.cli.upkeep import caretaking
 from sweeper.config import Settings, prepare_state_dir
 from sweeper.errors import Permanent
 from sweeper.model import Strict
@@ -120,6 +121,7 @@ class Life:
     tools: Path | None = None
     dooms: Path | None = None
     activities: int = 4
+    alert_command: str | None = None
 
     @property
     def diary(self) -> Path:
@@ -308,12 +310,14 @@ async def _work(life: Life) -> None:
         runtime=Runtime(telemetry=TelemetryConfig(logging=silent)),
     )
     queue = life.task_queue
-    durable = Durable(TemporalSweeps(client, queue), TemporalTargets(client, queue))
+    settings = settings_of(life.github, life.state_dir, life.alert_command)
+    ports, sweeps = await _ports(life, settings), TemporalSweeps(client, queue)
+    care = caretaking(settings, prepare_state_dir(settings), ports.code_host, sweeps)
     options = WorkerOptions(task_queue=queue, activities=life.activities)
-    await run_workers(build_workers(client, await _ports(life), durable, options))
+    await run_workers(build_workers(client, ports, Durable(sweeps, TemporalTargets(client, queue), care), options))
 
 
-def settings_of(github: LoopbackInfo, state_dir: Path) -> Settings:
+def settings_of(github: LoopbackInfo, state_dir: Path, alert_command: str | None = None) -> Settings:
     """Of a process that works with that GitHub."""
     return Settings.model_validate(
         {
@@ -322,13 +326,13 @@ def settings_of(github: LoopbackInfo, state_dir: Path) -> Settings:
             "github_token": SecretStr(github.token),
             "agents": ("command",),
             "agent_command": AGENT,
+            "alert_command": alert_command,
         }
     )
 
 
-async def _ports(life: Life) -> Ports:
+async def _ports(life: Life, settings: Settings) -> Ports:
     """As the product's, but mostly without a sandbox: where no command is cut short it would only cost time."""
-    settings = settings_of(life.github, life.state_dir)
     state = prepare_state_dir(settings)
     sandbox = await choose_sandbox(allow_unsandboxed=False, private=(state.root,)) if life.sandboxed else Unsandboxed()
     store = composition.artifacts(state)

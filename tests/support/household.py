@@ -18,7 +18,7 @@ from adapters.loopback.drive_client import DriveClient
 from adapters.loopback.options import LoopbackInfo
 from adapters.sandbox import Unsandboxed
 from adapters.temporal.client import TemporalTarget, connect
-from adapters.temporal.embedded import EmbeddedTemporal
+from adapters.temporal.embedded import EmbeddedTemporal, Restarts
 from adapters.temporal.server import DATABASE_FILE
 from adapters.temporal.sweeps import TemporalSweeps
 from adapters.temporal.upkeep import read_upkeep, ring_upkeep
@@ -37,6 +37,7 @@ from tests.support.red_run import AGENT, red_run
 
 LOOK_EVERY = 0.05
 PATIENCE = 150.0
+DEFAULT_RESTARTS = Restarts()
 AT_ONCE = UpkeepSettings(interval=timedelta(hours=1), grace=timedelta(0))
 """A pass when it is rung, and what looks like an orphan is one."""
 
@@ -62,6 +63,7 @@ class Household:
     info: LoopbackInfo
     drive: DriveClient
     overrides: dict[str, object] = field(default_factory=dict)
+    restarts: Restarts = DEFAULT_RESTARTS
     client: Client = field(init=False)
     sweeps: TemporalSweeps = field(init=False)
 
@@ -92,7 +94,7 @@ class Household:
     @asynccontextmanager
     async def temporal(self) -> AsyncIterator[None]:
         """Temporal on its database."""
-        async with EmbeddedTemporal(self.state.root) as server:
+        async with EmbeddedTemporal(self.state.root, self.restarts) as server:
             self.client = await connect(TemporalTarget(address=server.address))
             self.sweeps = TemporalSweeps(self.client)
             yield
@@ -249,7 +251,7 @@ class Case:
 
 
 @asynccontextmanager
-async def household(root: Path, **overrides: object) -> AsyncIterator[Household]:
+async def household(root: Path, restarts: Restarts = DEFAULT_RESTARTS, **overrides: object) -> AsyncIterator[Household]:
     """A GitHub on loopback that nobody is told by; the rest is started by the test."""
     async with running_loopback(root / "github") as (info, drive):
-        yield Household(root, info, drive, dict(overrides))
+        yield Household(root, info, drive, dict(overrides), restarts)
