@@ -26,6 +26,12 @@ from sweeper.ports import OpenedPull, PullRef
 TASK_QUEUE = "sweeper"
 """Workflows, and everything any host can do."""
 
+MODEL_QUEUE = "sweeper-llm"
+"""What only a process with a model library can do: the workflow `agent-llm` and its questions to a model."""
+
+MODEL_WORKFLOW = "agent-llm"
+"""Takes a `ModelTask`, gives a `FixAnswer`."""
+
 In = TypeVar("In", bound=Wire)
 Out = TypeVar("Out", bound=Wire)
 
@@ -79,6 +85,7 @@ EDIT_FILE = Activity("edit_file", toolbox.EditFile, toolbox.ToolAnswer, Timing.G
 WRITE_FILE = Activity("write_file", toolbox.WriteFile, toolbox.ToolAnswer, Timing.GIT, on_host=True)
 DELETE_FILE = Activity("delete_file", toolbox.DeleteFile, toolbox.ToolAnswer, Timing.GIT, on_host=True)
 RUN_CHECK = Activity("run_check", toolbox.RunCheck, toolbox.ToolAnswer, Timing.CHECK, on_host=True)
+MODEL_READY = Activity("model_ready", requests.AttemptRequest, toolbox.ModelReady, Timing.READ)
 FINISH_ATTEMPT = Activity("finish_attempt", toolbox.FinishRequest, requests.FixAnswer, Timing.GIT, on_host=True)
 VERIFY = Activity("verify", requests.VerifyRequest, Verdict, Timing.CHECK, on_host=True)
 REVALIDATE = Activity("revalidate", requests.RevalidateRequest, Verdict, Timing.CHECK, on_host=True)

@@ -149,7 +149,8 @@ class VerifyRequest(Wire):
 
     `diagnosis` None: the change is judged by its size and paths alone. `reproduction`: what ran without the change.
     `tested`: what CI built; with a merge in it, the patch is proved on that merge. `exam_from`: the commit whose exam
-    files decide; None: the reproduction's. `protected`: further globs nobody may touch.
+    files decide; None: the reproduction's. `protected`: further globs nobody may touch. `repository`: OWNER/NAME, where
+    a host that lacks the patch finds what it builds on.
     """
 
     sweep: str
@@ -165,6 +166,7 @@ class VerifyRequest(Wire):
     tested: TestedTree | None = None
     exam_from: str | None = None
     protected: tuple[str, ...] = ()
+    repository: str = ""
 
 
 class RevalidateRequest(Wire):
@@ -176,13 +178,14 @@ class RevalidateRequest(Wire):
 
 
 class PushRequest(Wire):
-    """Put our branch at a commit. `expected` None: the branch must not exist yet."""
+    """Put our branch at a commit. `expected` None: the branch must not exist yet. `patch`: where the commit is from."""
 
     run: RunRef
     branch: str
     commit: str
     expected: str | None
     effect_key: str
+    patch: Patch | None = None
 
 
 class ProposeRequest(Wire):

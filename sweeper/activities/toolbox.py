@@ -4,7 +4,7 @@ All of it lives in history: texts are capped, the rest goes by reference.
 """
 
 from sweeper.activities.requests import AttemptRequest
-from sweeper.model import ArtifactRef, Check, FixReport, Wire
+from sweeper.model import ArtifactRef, Check, FixReport, Timeouts, Wire
 from sweeper.model.journal import JournalRef, RecordState
 
 ANSWER_BYTES = 16 << 10
@@ -105,3 +105,18 @@ class FinishRequest(Wire):
     attempt: AttemptRequest
     bench: Bench
     report: FixReport
+
+
+class ModelTask(Wire):
+    """An attempt for an agent that is a workflow of its own: which host has the tree, within which bounds."""
+
+    attempt: AttemptRequest
+    host: str
+    timeouts: Timeouts
+
+
+class ModelReady(Wire):
+    """Whether a model can be asked here. `problem`: one sentence, if not."""
+
+    versions: dict[str, str] = {}
+    problem: str | None = None

@@ -78,7 +78,7 @@ class Timeouts(Wire):
 
     `tries` bounds retries by count, not by time: an hour without any worker must not use them up. `host_queue` is how
     long a busy host may take to begin before it is asked whether it still lives; then it is waited for, in total that
-    long.
+    long. `model_queue`: how long a process with a model may take to begin.
     """
 
     read: timedelta = timedelta(seconds=30)
@@ -91,6 +91,7 @@ class Timeouts(Wire):
     tries: int = 60
     host_queue: timedelta = timedelta(hours=1)
     busy_host_total: timedelta = timedelta(days=1)
+    model_queue: timedelta = timedelta(minutes=2)
     rate_limit_total: timedelta = timedelta(hours=6)
     credentials_total: timedelta = timedelta(hours=24)
     history_events: int = 1000

@@ -6,12 +6,20 @@ A child keeps the noise of a try out of the parent's history, which may live for
 from datetime import datetime
 
 from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError
 
-from sweeper.activities import names, requests
-from sweeper.model import AttemptResult, FixOutcome, Patch, Step, Timeouts, Verdict, VerdictKind, Wire
-from sweeper.workflows.calls import Calls
+from sweeper.activities import names, requests, toolbox
+from sweeper.errors import NON_RETRYABLE
+from sweeper.model import AttemptResult, FixOutcome, FixReport, Patch, Step, Timeouts, Verdict, VerdictKind, Wire
+from sweeper.workflows.calls import Calls, nobody_took_it, sentence_of, was_cancelled
 from sweeper.workflows.proof import PROOFS, commands_of
 from sweeper.workflows.waits import Bell
+
+MODEL_AGENT = "llm"
+NO_MODEL_WORKER = (
+    f"no worker polls {names.MODEL_QUEUE}; install ci-sweeper[llm], set SWEEPER_MODEL and start a worker with agent llm"
+)
 
 
 class AttemptInput(Wire):
@@ -37,13 +45,48 @@ class AttemptWorkflow:
     async def run(self, attempt: AttemptInput) -> AttemptResult:
         """The result of the try; a failing agent is a verdict, not an error."""
         request = attempt.request
-        answer = await self._calls.do(names.FIX, request)
+        answer = await (self._by_model(attempt) if request.agent == MODEL_AGENT else self._calls.do(names.FIX, request))
         if answer.patch is None:
             verdict = Verdict(kind=VerdictKind.NOT_FIXED, reason=_no_patch(answer))
         else:
             await self._tell_parent(Step.VERIFY)
             verdict = await self._verify(attempt, answer.patch)
         return AttemptResult(n=request.n, agent=request.agent, fix=answer.report, patch=answer.patch, verdict=verdict)
+
+    async def _by_model(self, attempt: AttemptInput) -> requests.FixAnswer:
+        """The agent that is a workflow of its own, in which each question to the model is recorded once."""
+        request = attempt.request
+        if problem := await self._no_model(attempt):
+            report = FixReport(agent=request.agent, outcome=FixOutcome.FAILED, summary=problem)
+            return requests.FixAnswer(report=report)
+        answer: requests.FixAnswer = await workflow.execute_child_workflow(
+            names.MODEL_WORKFLOW,
+            toolbox.ModelTask(attempt=request, host=attempt.host, timeouts=attempt.timeouts),
+            id=f"{workflow.info().workflow_id}-llm",
+            task_queue=names.MODEL_QUEUE,
+            result_type=requests.FixAnswer,
+            cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+        )
+        return answer
+
+    async def _no_model(self, attempt: AttemptInput) -> str | None:
+        """Why no model can be asked. Its queue is polled only where a model is set up, and may be polled by nobody."""
+        timeouts = attempt.timeouts
+        try:
+            ready: toolbox.ModelReady = await workflow.execute_activity(
+                names.MODEL_READY.name,
+                attempt.request,
+                result_type=names.MODEL_READY.gives,
+                task_queue=names.MODEL_QUEUE,
+                schedule_to_start_timeout=timeouts.model_queue,
+                start_to_close_timeout=timeouts.read,
+                retry_policy=RetryPolicy(maximum_attempts=3, non_retryable_error_types=NON_RETRYABLE),
+            )
+        except ActivityError as error:
+            if was_cancelled(error):
+                raise
+            return NO_MODEL_WORKER if nobody_took_it(error) else sentence_of(error)
+        return ready.problem
 
     async def _verify(self, attempt: AttemptInput, patch: Patch) -> Verdict:
         request = attempt.request
@@ -62,6 +105,7 @@ class AttemptWorkflow:
                 reproduction=request.reproduction,
                 tested=request.tested,
                 protected=request.protected,
+                repository=request.facts.run.repository,
             ),
             scale=commands_of(request.plan, PROOFS),
         )

@@ -89,7 +89,7 @@ class Calls:
                 elif is_a(error, AuthBroken):
                     refused += 1
                     await self._credentials_mended(refused, refused_until, error)
-                elif _nobody_took_it(error) and workflow.now() < busy_until:
+                elif nobody_took_it(error) and workflow.now() < busy_until:
                     await self._same_host_or_lost(error)
                 else:
                     raise
@@ -146,7 +146,8 @@ class Calls:
             ) from error
 
 
-def _nobody_took_it(error: ActivityError) -> bool:
+def nobody_took_it(error: ActivityError) -> bool:
+    """Whether no worker began it in time."""
     return isinstance(error.cause, TimeoutError) and error.cause.type == TimeoutType.SCHEDULE_TO_START
 
 

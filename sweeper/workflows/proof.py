@@ -73,6 +73,7 @@ class Proof:
                     diagnosis=state.diagnosis,
                     reproduction=state.reproduction,
                     protected=state.protected,
+                    repository=facts.run.repository,
                 ),
                 facts=facts,
                 target_head=target_head,

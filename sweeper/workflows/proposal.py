@@ -176,6 +176,7 @@ class ProposalLife(Chapter):
             commit=patch.commit,
             expected=expected,
             effect_key=self._progress.next_key(),
+            patch=patch,
         )
         self._progress.note(pushes=(*self._progress.state.pushes, patch.commit))
         self._progress.intend(names.PUSH_BRANCH.name, request)
