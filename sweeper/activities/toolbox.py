@@ -4,7 +4,7 @@ All of it lives in history: texts are capped, the rest goes by reference.
 """
 
 from sweeper.activities.requests import AttemptRequest
-from sweeper.model import ArtifactRef, Check, FixReport, Timeouts, Wire
+from sweeper.model import ArtifactRef, Check, FixReport, Price, Timeouts, Wire
 from sweeper.model.journal import JournalRef, RecordState
 
 ANSWER_BYTES = 16 << 10
@@ -108,15 +108,24 @@ class FinishRequest(Wire):
 
 
 class ModelTask(Wire):
-    """An attempt for an agent that is a workflow of its own: which host has the tree, within which bounds."""
+    """An attempt for an agent that is a workflow of its own: which host has the tree, within which bounds.
+
+    `home`: the queue of everything any host can do; None: the usual one.
+    """
 
     attempt: AttemptRequest
     host: str
     timeouts: Timeouts
+    home: str | None = None
 
 
 class ModelReady(Wire):
-    """Whether a model can be asked here. `problem`: one sentence, if not."""
+    """Whether a model can be asked here. `problem`: one sentence, if not.
+
+    `model`: PROVIDER:NAME of the one that will be. `price` None: nobody told what it costs.
+    """
 
     versions: dict[str, str] = {}
     problem: str | None = None
+    model: str = ""
+    price: Price | None = None

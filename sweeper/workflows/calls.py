@@ -62,13 +62,18 @@ def sentence_of(error: BaseException) -> str:
 
 
 class Calls:
-    """Runs activities under the sweep's own `Timeouts`; disk activities go to the queue of the sweep's host."""
+    """Runs activities under the sweep's own `Timeouts`; disk activities go to the queue of the sweep's host, others to
+    `home`, which is the workflow's own queue if it is not named.
+    """
 
-    def __init__(self, timeouts: Timeouts, on_wait: Waiting, bell: Bell, host: str | None = None) -> None:
+    def __init__(
+        self, timeouts: Timeouts, on_wait: Waiting, bell: Bell, host: str | None = None, home: str | None = None
+    ) -> None:
         self._timeouts = timeouts
         self._on_wait = on_wait
         self._bell = bell
         self.host = host
+        self._home = home
 
     async def do(self, act: Activity[In, Out], arg: In, scale: int = 1) -> Out:
         """The activity's answer. `scale`: how many units of its time bound it may need (checks to run).
@@ -105,7 +110,7 @@ class Calls:
             act.name,
             arg,
             result_type=act.gives,
-            task_queue=names.host_queue(self.host) if act.on_host and self.host else None,
+            task_queue=names.host_queue(self.host) if act.on_host and self.host else self._home,
             # What runs long has checkouts and snapshots around it; its own bound must be the one that is reached.
             start_to_close_timeout=bound + self._timeouts.git if is_long else bound,
             schedule_to_start_timeout=self._timeouts.host_queue if act.on_host else None,
