@@ -61,7 +61,7 @@ class ToolActivities:
     @activity.defn(name=names.LIST_FILES.name)
     async def list_files(self, request: toolbox.ListFiles) -> ToolAnswer:
         """Paths with their sizes."""
-        return await self._read(request.bench, self._list(request))
+        return await self._read(request.bench, lambda: self._list(request))
 
     async def _list(self, request: toolbox.ListFiles) -> _Said:
         bench = request.bench
@@ -75,7 +75,7 @@ class ToolActivities:
     @activity.defn(name=names.READ_FILE.name)
     async def read_file(self, request: toolbox.ReadFile) -> ToolAnswer:
         """Numbered lines."""
-        return await self._read(request.bench, self._shown(request))
+        return await self._read(request.bench, lambda: self._shown(request))
 
     async def _shown(self, request: toolbox.ReadFile) -> _Said:
         content = await self._content(request.bench, request.path)
@@ -84,7 +84,7 @@ class ToolActivities:
     @activity.defn(name=names.SEARCH_FILES.name)
     async def search_files(self, request: toolbox.SearchFiles) -> ToolAnswer:
         """`path:line: text` of each line that matches."""
-        return await self._read(request.bench, self._search(request))
+        return await self._read(request.bench, lambda: self._search(request))
 
     async def _search(self, request: toolbox.SearchFiles) -> _Said:
         bench = request.bench
@@ -124,7 +124,7 @@ class ToolActivities:
     @activity.defn(name=names.RUN_CHECK.name)
     async def run_check(self, request: toolbox.RunCheck) -> ToolAnswer:
         """A check of the plan on the tip, in a tree of its own; what it leaves there is thrown away."""
-        return await self._read(request.bench, self._checked(request))
+        return await self._read(request.bench, lambda: self._checked(request))
 
     async def _checked(self, request: toolbox.RunCheck) -> _Said:
         journal = request.bench.journal
@@ -148,10 +148,10 @@ class ToolActivities:
             raise BadInput(f"There is no text file {path!r} of at most {FILE_BYTES} bytes; list the files.")
         return content
 
-    async def _read(self, bench: Bench, asked: Awaitable[_Said]) -> ToolAnswer:
+    async def _read(self, bench: Bench, asked: Callable[[], Awaitable[_Said]]) -> ToolAnswer:
         await self._at(bench)
         try:
-            said = await asked
+            said = await asked()
         except _ANSWERABLE as error:
             said = _Said(str(error), is_error=True)
         return await self._answer(bench, said)
