@@ -1,0 +1,1 @@
+"""Language models: the door by which command agents reach one, and a recorded one for tests."""

@@ -1,0 +1,64 @@
+"""What one try of an agent has used of its model, and whether it may use more."""
+
+from adapters.models.proxy_usage import Usage
+from sweeper.errors import BadInput
+from sweeper.model import Allowance, Price, Spent
+
+_MILLION = 1_000_000
+_USED_UP = "This try has used up its {what}; end here with what is done"
+
+
+class UsedUp(Exception):
+    """No more calls; the text is for the agent."""
+
+
+class Meter:
+    """A call counts when it is begun, so no number of calls at once can pass the bound of calls.
+
+    Tokens and money are known at a call's end: what is under way then may go beyond, nothing is begun any more.
+    """
+
+    def __init__(self, allowance: Allowance, price: Price | None) -> None:
+        if allowance.micro_usd is not None and price is None:
+            raise BadInput("Money is bounded and this model has no price; set it in SWEEPER_PRICES, or bound tokens")
+        self._allowance = allowance
+        self._price = price
+        self._calls = 0
+        self._used = Usage()
+
+    @property
+    def spent(self) -> Spent:
+        """Up to now."""
+        return Spent(
+            model_calls=self._calls,
+            input_tokens=self._used.input_tokens,
+            output_tokens=self._used.output_tokens,
+            micro_usd=self._cost(),
+        )
+
+    def begin(self) -> None:
+        """Count one call. Raises UsedUp."""
+        spent, most = self.spent, self._allowance
+        for what, used, bound in (
+            ("model calls", spent.model_calls, most.model_calls),
+            ("tokens", spent.tokens, most.tokens),
+            ("money", spent.micro_usd, most.micro_usd),
+        ):
+            if bound is not None and used >= bound:
+                raise UsedUp(_USED_UP.format(what=what))
+        self._calls += 1
+
+    def add(self, usage: Usage) -> None:
+        """What a call used."""
+        self._used = Usage(
+            input_tokens=self._used.input_tokens + usage.input_tokens,
+            output_tokens=self._used.output_tokens + usage.output_tokens,
+        )
+
+    def _cost(self) -> int:
+        """Rounded up: a fraction of a millionth is not free."""
+        if self._price is None:
+            return 0
+        used, price = self._used, self._price
+        whole = used.input_tokens * price.input_micro_usd + used.output_tokens * price.output_micro_usd
+        return -(-whole // _MILLION)

@@ -1,0 +1,71 @@
+"""What an agent asks of its model, made into what may be asked: one model, and no other way out.
+
+A provider's servers can reach the internet for whoever asks: with tools they run themselves, with connectors, by
+loading a picture from an address. A sandbox that ends at the model would leak through each of them.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from pydantic import JsonValue
+
+BODY_BYTES = 32 << 20
+"""As much as providers take (https://docs.anthropic.com/en/api/overview: 32 MB)."""
+
+_RUN_BY_THE_AGENT = ("function", "custom", "local_shell", "shell", "apply_patch")
+_RUN_BY_THE_AGENT_DATED = ("bash_", "text_editor_", "memory_", "computer_")
+"""https://docs.anthropic.com/en/docs/agents-and-tools: kinds known to the provider that the client carries out."""
+_DROPPED = ("mcp_servers", "web_search_options", "container", "background", "prompt")
+_POINTERS = ("url", "image_url", "file_url")
+_MOST_DEPTH = 12
+
+
+class Unfit(Exception):
+    """It cannot be passed on; the text is for the agent."""
+
+
+def fitted(body: bytes, model: str, path: str) -> bytes:
+    """The body to send instead. Raises Unfit."""
+    try:
+        asked = json.loads(body)
+    except (ValueError, RecursionError):
+        raise Unfit("The request's body is no JSON") from None
+    if not isinstance(asked, dict):
+        raise Unfit("The request's body is no JSON object")
+    if any(_addresses(asked.get("messages"))) or any(_addresses(asked.get("input"))):
+        raise Unfit("A request may not make the provider load an address; put the content itself into the message")
+    kept: dict[str, JsonValue] = {name: value for name, value in asked.items() if name not in _DROPPED}
+    kept["model"] = model
+    if isinstance(tools := kept.get("tools"), list):
+        kept["tools"] = own = [tool for tool in tools if _is_run_by_the_agent(tool)]
+        if not own:  # providers refuse an empty list, and a choice among none
+            kept.pop("tools")
+            kept.pop("tool_choice", None)
+    if path == "/chat/completions" and kept.get("stream") is True:
+        kept["stream_options"] = {"include_usage": True}  # else a streamed answer does not tell what it cost
+    return json.dumps(kept, ensure_ascii=True).encode("ascii")
+
+
+def _is_run_by_the_agent(tool: JsonValue) -> bool:
+    if not isinstance(tool, dict):
+        return False
+    kind = tool.get("type")
+    return kind is None or (
+        isinstance(kind, str) and (kind in _RUN_BY_THE_AGENT or kind.startswith(_RUN_BY_THE_AGENT_DATED))
+    )
+
+
+def _addresses(value: JsonValue, depth: int = 0) -> Iterator[str]:
+    """Addresses in parts of messages. What a tool was called with and what its schema says are no parts."""
+    if depth > _MOST_DEPTH:
+        raise Unfit("The request's messages are nested too deeply")
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        for item in value:
+            yield from _addresses(item, depth + 1)
+    elif isinstance(value, Mapping):
+        for name in ("content", "source", "image_url", "file", "output"):
+            if not isinstance(value.get(name), str):
+                yield from _addresses(value.get(name), depth + 1)
+        for name in _POINTERS:
+            if isinstance(there := value.get(name), str) and not there.startswith("data:"):
+                yield there

@@ -1,0 +1,53 @@
+"""The only network of a command agent: one model of the operator's choice, through a process of ours."""
+
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from sweeper.model import Allowance, Spent
+
+
+class ModelDoor(Protocol):
+    """An open door for one try of an agent. The real key is added outside; inside nobody needs one."""
+
+    @property
+    def directory(self) -> str:
+        """For `SandboxRun.gate`."""
+        ...
+
+    @property
+    def url(self) -> str:
+        """Where the model is found inside, without a path; clients of both kinds put `/v1/...` behind it."""
+        ...
+
+    @property
+    def spent(self) -> Spent:
+        """What was used up to now. Where an answer did not say its tokens, they are reckoned from its size."""
+        ...
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """What was asked for and is not given here, each once, at most a few."""
+        ...
+
+    @property
+    def trouble(self) -> str | None:
+        """One sentence on why the model was not answering any more: the allowance is used up, the key is refused."""
+        ...
+
+
+class ModelDoors(Protocol):
+    """Doors to the configured model. Each is an own one: opening twice is safe."""
+
+    @property
+    def provider(self) -> str:
+        """Whose protocol is spoken: `anthropic` or `openai`."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The only model there is, whatever is asked for."""
+        ...
+
+    def open(self, allowance: Allowance) -> AbstractAsyncContextManager[ModelDoor]:
+        """It answers until the allowance is used up. Raises BadInput where money is bounded without a price."""
+        ...
