@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from temporalio.testing import ActivityEnvironment
@@ -13,7 +13,7 @@ from sweeper.activities.journaling import bench_of
 from sweeper.activities.toolbox import ANSWER_BYTES, Bench, ToolAnswer
 from sweeper.activities.tools import ToolActivities
 from sweeper.errors import NotFound
-from sweeper.model import Check, CheckPlan, FixOutcome, FixReport, Limits
+from sweeper.model import Check, CheckPlan, FixOutcome, FixReport, Limits, Wire
 from sweeper.model.journal import RecordState
 from sweeper.ports import Ports
 from tests.support.code_host import FakeCodeHost
@@ -24,7 +24,8 @@ from tests.support.values import diagnosis, reproduction, run_facts, run_ref
 from tests.support.workspaces import FakeWorkspaces
 
 SWEEP = "sweep-1001-1"
-A, B = TypeVar("A"), TypeVar("B")
+A = TypeVar("A", bound=Wire)
+B = TypeVar("B", bound=Wire)
 
 
 @dataclass
@@ -68,14 +69,14 @@ class Agent:
         self.bench = host.bench
         self.uses = 0
 
-    async def use(self, tool: Callable[[A], Coroutine[object, object, ToolAnswer]], request: A) -> ToolAnswer:
+    async def use(self, tool: Callable[[A], Coroutine[Any, Any, ToolAnswer]], request: A) -> ToolAnswer:
         self.uses += 1
         answer = await _run(tool, request, str(self.uses))
         self.bench = self.bench.model_copy(update={"tip": answer.tip, "bundle": answer.bundle})
         return answer
 
 
-async def _run(tool: Callable[[A], Coroutine[object, object, B]], request: A, activity_id: str) -> B:
+async def _run(tool: Callable[[A], Coroutine[Any, Any, B]], request: A, activity_id: str) -> B:
     env = ActivityEnvironment()
     env.info = replace(env.info, activity_id=activity_id)
     return await env.run(tool, request)
