@@ -1,0 +1,114 @@
+"""The ledger: every request, on disk before its answer goes out, so that it outlives any kill."""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from adapters.models.recorded.faults import FaultKind
+from sweeper.model import Strict
+
+
+class KeyShown(StrEnum):
+    """What stood in the key header; never the key itself."""
+
+    EXPECTED = "expected"
+    OTHER = "other"
+    MISSING = "missing"
+
+
+class Outcome(StrEnum):
+    """How a request ended. `OPEN`: it is under way, or the server was killed."""
+
+    OPEN = "open"
+    SENT = "sent"
+    CUT = "cut"
+    GONE = "gone"
+    """The client went away before the answer was sent."""
+
+
+class Entry(Strict):
+    """One request. What is about the conversation is empty for paths that are not models."""
+
+    n: int = 0
+    time: datetime | None = None
+    method: str
+    path: str
+    key: KeyShown
+    model: str = ""
+    stream: bool = False
+    messages: int = 0
+    digest: str = ""
+    turn: str = ""
+    """Which turn answers, as `choosing.Chosen.name`."""
+    fault: FaultKind | None = None
+    status: int = 200
+    outcome: Outcome = Outcome.OPEN
+
+    @property
+    def is_model_call(self) -> bool:
+        """Whether it asked the model, with a key we know and in words we understand."""
+        return bool(self.digest)
+
+
+class LedgerView(Strict):
+    """All requests. `total` and `distinct` count model calls: all of them, and conversations that were asked about."""
+
+    entries: tuple[Entry, ...]
+    total: int
+    distinct: int
+    open: int
+
+
+class Ledger:
+    """Lines of `ledger.jsonl`; a request has a line when it comes and one when it ends, of which the last holds.
+
+    A line cut short by a kill is dropped at the next start.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._entries: dict[int, Entry] = {}
+        self._out = file.open("a+b")
+        self._out.truncate(self._read())
+
+    def _read(self) -> int:
+        self._out.seek(0)
+        end = 0
+        for line in self._out:
+            try:
+                entry = Entry.model_validate_json(line)
+            except ValidationError:
+                break
+            self._entries[entry.n] = entry
+            end += len(line)
+        return end
+
+    def close(self) -> None:
+        """Close the file."""
+        self._out.close()
+
+    def open(self, entry: Entry) -> Entry:
+        """Number, date and keep a request that came in."""
+        numbered = entry.model_copy(update={"n": len(self._entries) + 1, "time": datetime.now(UTC)})
+        self._write(numbered)
+        return numbered
+
+    def end(self, entry: Entry, outcome: Outcome) -> None:
+        """Say how it ended."""
+        self._write(entry.model_copy(update={"outcome": outcome}))
+
+    def _write(self, entry: Entry) -> None:
+        self._entries[entry.n] = entry
+        self._out.write(entry.model_dump_json().encode() + b"\n")
+        self._out.flush()
+
+    def view(self) -> LedgerView:
+        """Everything so far."""
+        calls = [entry for entry in self._entries.values() if entry.is_model_call]
+        return LedgerView(
+            entries=tuple(self._entries.values()),
+            total=len(calls),
+            distinct=len({entry.digest for entry in calls}),
+            open=sum(entry.outcome is Outcome.OPEN for entry in calls),
+        )
