@@ -26,6 +26,7 @@ class TaskTeller:
             check_plan=request.plan,
             previous_verdict=await self._readable(request.previous),
             review_comments=request.review_comments,
+            allowance=request.allowance,
         )
 
     async def in_words(self, request: requests.AttemptRequest) -> Task:

@@ -94,11 +94,24 @@ class FixOutcome(StrEnum):
     CANCELLED = "cancelled"
 
 
+class Trouble(StrEnum):
+    """What kept an agent from its work, where more is known than how it ended."""
+
+    EXIT_CODE = "exit_code"
+    LIMIT = "limit"
+    PERMISSION = "permission"
+    USED_UP = "used_up"
+    CONTEXT_FULL = "context_full"
+    MODEL_AWAY = "model_away"
+    NO_PROGRAM = "no_program"
+
+
 class FixReport(Wire):
     """The agent's own account; `summary` is its words (capped, redacted), never a fact of ours.
 
     `actions`: how many are in its journal; `story`: what they were. `versions`: of the model, prompt and tools it
-    worked with. `suspicions`: where a text it was given may have tried to give it orders.
+    worked with. `suspicions`: where a text it was given may have tried to give it orders. `trouble` does not decide
+    the outcome: an agent may end well and still have been kept from everything it tried.
     """
 
     agent: str
@@ -112,6 +125,7 @@ class FixReport(Wire):
     story: ArtifactRef | None = None
     versions: dict[str, str] = {}
     suspicions: tuple[str, ...] = ()
+    trouble: Trouble | None = None
 
 
 class VerdictKind(StrEnum):
@@ -181,10 +195,11 @@ class Reproduction(Wire):
 
 
 class AttemptResult(Wire):
-    """One agent try from start to verdict. `patch` None: nothing to verify."""
+    """One agent try from start to verdict. `patch` None: nothing to verify. `host`: on whose disk it ended."""
 
     n: int
     agent: str
     fix: FixReport
     patch: Patch | None = None
     verdict: Verdict
+    host: str | None = None

@@ -3,12 +3,17 @@
 from datetime import timedelta
 from typing import Protocol
 
-from sweeper.model import CheckPlan, Diagnosis, FixReport, Verdict, Wire, Workspace
+from pydantic import Field
+
+from sweeper.model import Allowance, CheckPlan, Diagnosis, FixReport, Verdict, Wire, Workspace
 from sweeper.model.proposal import ReviewComment
 
 
 class TaskFile(Wire):
-    """What an agent is told, as the JSON file that SWEEPER_TASK names. Logs in it are data, not instructions."""
+    """What an agent is told, as the JSON file that SWEEPER_TASK names. Logs in it are data, not instructions.
+
+    `allowance` is for who runs the agent, and not in the file.
+    """
 
     sweep: str
     attempt: int
@@ -19,6 +24,7 @@ class TaskFile(Wire):
     check_plan: CheckPlan
     previous_verdict: Verdict | None = None
     review_comments: tuple[ReviewComment, ...] = ()
+    allowance: Allowance = Field(default=Allowance(), exclude=True)
 
 
 class FixAgent(Protocol):
