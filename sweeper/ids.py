@@ -94,6 +94,11 @@ def target_id(head_repository_id: int, branch: str) -> str:
     return f"target-{head_repository_id}-{_short(branch)}"
 
 
+def spending_id(api_url: str) -> str:
+    """The workflow that knows what agents used today, of all that work for one GitHub."""
+    return f"spending-{_word(urlsplit(api_url).hostname or '')}"
+
+
 def places_id(host: str) -> str:
     """The workflow that shares out a machine's places for attempts."""
     return f"places-{host}"

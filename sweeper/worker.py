@@ -18,12 +18,14 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from sweeper.activities import names
 from sweeper.activities.evidence import EvidenceActivities
 from sweeper.activities.proposal import ProposalActivities
+from sweeper.activities.spending import SpendingActivities
 from sweeper.activities.targets import TargetActivities
 from sweeper.activities.upkeep import UpkeepActivities
 from sweeper.activities.workbench import WorkbenchActivities
 from sweeper.errors import RateLimited, Retry, SweeperError
 from sweeper.ports import Durable, Ports
 from sweeper.workflows.attempt import AttemptWorkflow
+from sweeper.workflows.spending import SpendingWorkflow
 from sweeper.workflows.sweep import SweepWorkflow
 from sweeper.workflows.target import TargetWorkflow
 from sweeper.workflows.upkeep import UpkeepWorkflow
@@ -140,7 +142,7 @@ def build_workers(
     shared = Worker(
         client,
         task_queue=options.task_queue,
-        workflows=[SweepWorkflow, AttemptWorkflow, TargetWorkflow, UpkeepWorkflow],
+        workflows=[SweepWorkflow, AttemptWorkflow, TargetWorkflow, SpendingWorkflow, UpkeepWorkflow],
         activities=_for_any_host(ports, durable),
         workflow_runner=workflow_runner(),
         interceptors=[EdgeInterceptor()],
@@ -162,6 +164,7 @@ def build_workers(
 def _for_any_host(ports: Ports, durable: Durable) -> list[Callable[..., Any]]:
     evidence, proposal = EvidenceActivities(ports, durable), ProposalActivities(ports)
     targets, upkeep = TargetActivities(durable), UpkeepActivities(ports, durable)
+    spending = SpendingActivities(durable)
     return [
         evidence.admit,
         evidence.choose_host,
@@ -187,6 +190,8 @@ def _for_any_host(ports: Ports, durable: Durable) -> list[Callable[..., Any]]:
         targets.join_sweep,
         targets.ring_sweep,
         targets.find_ended,
+        spending.reserve_spending,
+        spending.settle_spending,
         upkeep.list_repositories,
         upkeep.find_missed_runs,
         upkeep.survey_github,

@@ -20,6 +20,7 @@ from sweeper.model import (
     World,
 )
 from sweeper.model.crowd import Room
+from sweeper.model.days import Grant, ReserveRequest, SettleRequest
 from sweeper.model.target import Answer, EnterRequest, LeaveRequest
 from sweeper.ports import OpenedPull, PullRef
 
@@ -109,6 +110,8 @@ LEAVE_TARGET = Activity("leave_target", LeaveRequest, requests.Nothing, Timing.R
 JOIN_SWEEP = Activity("join_sweep", requests.JoinRequest, requests.IsOpen, Timing.READ)
 RING_SWEEP = Activity("ring_sweep", requests.RingRequest, requests.IsOpen, Timing.READ)
 FIND_ENDED = Activity("find_ended", requests.FindEndedRequest, requests.Ended, Timing.READ)
+RESERVE_SPENDING = Activity("reserve_spending", ReserveRequest, Grant, Timing.READ)
+SETTLE_SPENDING = Activity("settle_spending", SettleRequest, requests.Nothing, Timing.READ)
 LIST_REPOSITORIES = Activity("list_repositories", requests.Nothing, care.Overview, Timing.READ)
 FIND_MISSED_RUNS = Activity("find_missed_runs", care.MissedRequest, care.Missed, Timing.READ)
 SURVEY_GITHUB = Activity("survey_github", care.SurveyRequest, care.Survey, Timing.READ)
@@ -151,6 +154,8 @@ ALL: tuple[Activity[Wire, Wire], ...] = (  # type: ignore[assignment]
     JOIN_SWEEP,
     RING_SWEEP,
     FIND_ENDED,
+    RESERVE_SPENDING,
+    SETTLE_SPENDING,
     LIST_REPOSITORIES,
     FIND_MISSED_RUNS,
     SURVEY_GITHUB,

@@ -14,6 +14,7 @@ from adapters.github.host import GitHubHost
 from adapters.github.settings import GitHubAccess
 from adapters.sandbox import choose_sandbox
 from adapters.sandbox.redacting import RedactingSandbox
+from adapters.temporal.spending import TemporalSpending
 from adapters.temporal.sweeps import TemporalSweeps
 from adapters.temporal.targets import TemporalTargets
 from sweeper.config import Settings, StateDir, marker_key
@@ -107,6 +108,10 @@ async def ports(settings: Settings, state: StateDir) -> Ports:
     )
 
 
-def durable(client: Client, state: StateDir) -> Durable:
+def durable(client: Client, state: StateDir, settings: Settings) -> Durable:
     """What lives in Temporal, for the activities of a worker."""
-    return Durable(sweeps=TemporalSweeps(client, state_dir=state.root), targets=TemporalTargets(client))
+    return Durable(
+        sweeps=TemporalSweeps(client, state_dir=state.root),
+        targets=TemporalTargets(client),
+        spending=TemporalSpending(client, settings.github_url),
+    )

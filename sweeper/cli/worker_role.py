@@ -37,7 +37,7 @@ async def prepare_worker(
     under way.
     """
     await stack.enter_async_context(WorkerPulse(state.root))
-    durable, grace = composition.durable(client, state), settings.stop_grace
+    durable, grace = composition.durable(client, state, settings), settings.stop_grace
     durable = replace(durable, upkeep=upkeep.caretaking(settings, state, ports.code_host, durable.sweeps))
     workers = build_workers(
         client, ports, durable, WorkerOptions(grace=grace, activities=settings.max_running_attempts + BESIDES_ATTEMPTS)

@@ -37,7 +37,7 @@ from sweeper.config.types import (
     upper,
 )
 from sweeper.errors import BadInput
-from sweeper.model import Limits, MergeMode, Strict, SweepSettings, Timeouts
+from sweeper.model import Budgets, Limits, MergeMode, Strict, SweepSettings, Timeouts
 from sweeper.model.crowd import Caps
 
 ENV_PREFIX = "SWEEPER_"
@@ -133,6 +133,11 @@ class Settings(AgentSettings):
             places=self.max_running_attempts,
             caps=Caps(open_proposals=self.max_open_proposals, sweeps_per_hour=self.max_sweeps_per_hour),
             limits=Limits(files=self.limits.files, lines=self.limits.lines, bytes=self.limits.bytes),
+            budgets=Budgets(
+                sweep=self.budget.allowance(),
+                repository_day=self.budget_repository_day.allowance(),
+                installation_day=self.budget_installation_day.allowance(),
+            ),
             timeouts=Timeouts(agent=self.agent_timeout, heartbeat=self.heartbeat),
         )
 

@@ -57,7 +57,7 @@ from sweeper.model.run import (
     Trigger,
     TriggerSource,
 )
-from sweeper.model.spending import Allowance, Price, Spent
+from sweeper.model.spending import Allowance, Budgets, Price, Spent
 from sweeper.model.sweep import (
     VERIFIER_VERSION,
     WORKFLOW_VERSION,
@@ -87,6 +87,7 @@ __all__ = [
     "AttemptResult",
     "Background",
     "Budget",
+    "Budgets",
     "Check",
     "CheckPlan",
     "CheckReport",

@@ -37,6 +37,14 @@ class Allowance(Wire):
     seconds: float | None = None
 
 
+class Budgets(Wire):
+    """What agents may use: in one sweep, and on one day in its repository and in the whole installation."""
+
+    sweep: Allowance = Allowance()
+    repository_day: Allowance = Allowance()
+    installation_day: Allowance = Allowance()
+
+
 class Price(Wire):
     """Of one model, in millionths of a US dollar for a million tokens."""
 

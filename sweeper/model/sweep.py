@@ -11,6 +11,7 @@ from sweeper.model.failure import CheckPlan, Diagnosis, Evidence, JobEvidence, T
 from sweeper.model.fix import AttemptResult, Reproduction
 from sweeper.model.proposal import Effect, Proposal, Review
 from sweeper.model.run import RunFacts, RunRef, Trigger
+from sweeper.model.spending import Budgets
 
 WORKFLOW_VERSION = 1
 VERIFIER_VERSION = 1
@@ -114,10 +115,11 @@ class SweepSettings(Wire):
     caps: Caps = Caps()
     places: int = 4
     limits: Limits = Limits()
+    budgets: Budgets = Budgets()
     timeouts: Timeouts = Timeouts()
 
     def agent_for(self, attempt: int) -> str:
-        """The chain gives one agent per attempt; the last one keeps trying."""
+        """The chain gives one agent per attempt at a failing commit; the last one keeps trying."""
         return self.agents[min(attempt, len(self.agents)) - 1]
 
 
@@ -138,9 +140,13 @@ class PendingAction(Wire):
 
 
 class Budget(Wire):
-    """What is left to spend."""
+    """What is left to spend, money in millionths of a US dollar, time in seconds. None: no bound of this kind."""
 
     attempts_remaining: int
+    model_calls_remaining: int | None = None
+    tokens_remaining: int | None = None
+    micro_usd_remaining: int | None = None
+    seconds_remaining: float | None = None
 
 
 class Watched(Wire):
@@ -155,7 +161,9 @@ class SweepState(Wire):
 
     `newer_run`: the newest failing run of the same cause that was left to this sweep; `has_asked`: its target may know
     of it; `has_place`: so may its machine; `is_queued`: it waits at its target with an approval; `checked_sha`: the
-    commit that shows our check run.
+    commit that shows our check run; `chain_from`: how many attempts were made before those at `chain_sha`, the failing
+    commit they are for now; `unsettled`: attempts whose share of the day's budgets is still open; `rejected`: ids of
+    patches for this cause that a human did not want.
     """
 
     step: Step = Step.ADMIT
@@ -191,6 +199,10 @@ class SweepState(Wire):
     is_queued: bool = False
     joined_at: Instant | None = None
     checked_sha: str | None = None
+    chain_sha: str = ""
+    chain_from: int = 0
+    unsettled: tuple[int, ...] = ()
+    rejected: tuple[str, ...] = ()
     write_counts: dict[str, int] = {}
     seconds: dict[str, float] = {}
     cancel_reason: str | None = None

@@ -15,6 +15,7 @@ from sweeper.ports.code_host import CodeHost, LogAnswer, NewPull, OpenedPull, Pu
 from sweeper.ports.downloads import Downloads, Gate
 from sweeper.ports.journals import Journals
 from sweeper.ports.sandbox import Sandbox, SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
+from sweeper.ports.spending import Spending
 from sweeper.ports.sweeps import SweepRecord, Sweeps, SweepView, WorkerLife
 from sweeper.ports.targets import Targets
 from sweeper.ports.upkeep import Alerts, Caretaking, Door, Inventory
@@ -42,6 +43,7 @@ __all__ = [
     "SandboxLimits",
     "SandboxResult",
     "SandboxRun",
+    "Spending",
     "SweepRecord",
     "SweepView",
     "Sweeps",
@@ -75,3 +77,4 @@ class Durable:
     sweeps: Sweeps
     targets: Targets
     upkeep: Caretaking | None = None
+    spending: Spending = field(kw_only=True)

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, SecretStr
 from temporalio.worker import Worker
 
-from sweeper.activities import evidence, names, proposal, targets, upkeep, workbench
+from sweeper.activities import evidence, names, proposal, spending, targets, upkeep, workbench
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import Checkpoint, SweepInput, SweepResult
 from sweeper.worker import build_workers
@@ -23,6 +23,7 @@ BODIES = (
     proposal.ProposalActivities,
     workbench.WorkbenchActivities,
     targets.TargetActivities,
+    spending.SpendingActivities,
     upkeep.UpkeepActivities,
 )
 SAFE_TWICE = re.compile(r"\btwice\b|\brepeat", re.IGNORECASE)

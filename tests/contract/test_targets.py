@@ -21,6 +21,7 @@ from sweeper.model.target import Answer, Asked, EnterRequest, LeaveRequest, Targ
 from sweeper.ports import Durable
 from sweeper.workflows.target import MEMO, TargetWorkflow
 from tests.support import values
+from tests.support.no_spending import NoSpending
 from tests.support.stand_in_sweep import WORKFLOWS
 from tests.support.temporal import dev_server
 
@@ -45,7 +46,7 @@ class Street:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """Somebody works here, for the time of the block."""
-        body = bodies.TargetActivities(Durable(self.sweeps, self.targets))
+        body = bodies.TargetActivities(Durable(self.sweeps, self.targets, spending=NoSpending()))
         activities: list[Callable[..., Any]] = [body.ring_sweep, body.find_ended]
         async with AsyncExitStack() as stack:
             workflows = [TargetWorkflow, *WORKFLOWS]

@@ -17,6 +17,7 @@ import sweeper.workflows.sweep
 from sweeper.model import WORKFLOW_VERSION
 from sweeper.worker import workflow_runner
 from sweeper.workflows.attempt import AttemptWorkflow
+from sweeper.workflows.spending import SpendingWorkflow
 from sweeper.workflows.sweep import SweepWorkflow
 from sweeper.workflows.target import TargetWorkflow
 from tests.replay.record import HISTORIES, STORIES, WITH_ATTEMPT, WITH_TARGET, as_json
@@ -32,7 +33,7 @@ def _history(path: Path) -> WorkflowHistory:
 
 def _replayer(sweep: type = SweepWorkflow) -> Replayer:
     return Replayer(
-        workflows=[sweep, AttemptWorkflow, TargetWorkflow],
+        workflows=[sweep, AttemptWorkflow, TargetWorkflow, SpendingWorkflow],
         workflow_runner=workflow_runner(),
         data_converter=pydantic_data_converter,
     )

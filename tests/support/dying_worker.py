@@ -38,6 +38,7 @@ from temporalio.worker._worker import load_default_build_id
 
 from adapters.loopback.options import LoopbackInfo
 from adapters.sandbox import Unsandboxed, choose_sandbox
+from adapters.temporal.spending import TemporalSpending
 from adapters.temporal.sweeps import TemporalSweeps
 from adapters.temporal.targets import TemporalTargets
 from sweeper.cli import composition
@@ -314,7 +315,9 @@ async def _work(life: Life) -> None:
     ports, sweeps = await _ports(life, settings), TemporalSweeps(client, queue)
     care = caretaking(settings, prepare_state_dir(settings), ports.code_host, sweeps)
     options = WorkerOptions(task_queue=queue, activities=life.activities)
-    await run_workers(build_workers(client, ports, Durable(sweeps, TemporalTargets(client, queue), care), options))
+    spending = TemporalSpending(client, life.github.url, queue)
+    durable = Durable(sweeps, TemporalTargets(client, queue), care, spending=spending)
+    await run_workers(build_workers(client, ports, durable, options))
 
 
 def settings_of(github: LoopbackInfo, state_dir: Path, alert_command: str | None = None) -> Settings:

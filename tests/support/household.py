@@ -7,7 +7,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from sweeper.config.settings import only_settings
 from sweeper.errors import OutOfReach
 from sweeper.model import RunRef, Step
 from sweeper.model.upkeep import Rung, UpkeepMemo, UpkeepSettings
-from sweeper.ports import Durable, Ports, SweepRecord
+from sweeper.ports import Ports, SweepRecord
 from sweeper.worker import build_workers
 from tests.support.loopback import running_loopback
 from tests.support.red_run import AGENT, red_run
@@ -111,10 +111,13 @@ class Household:
             agents=composition.agents(self.settings, sandbox, store),
             artifacts=store,
         )
-        targets = composition.durable(self.client, state).targets
-        care = caretaking(self.settings, state, ports.code_host, self.sweeps)
+        durable = replace(
+            composition.durable(self.client, state, self.settings),
+            sweeps=self.sweeps,
+            upkeep=caretaking(self.settings, state, ports.code_host, self.sweeps),
+        )
         async with AsyncExitStack() as stack:
-            for worker in build_workers(self.client, ports, Durable(self.sweeps, targets, care)):
+            for worker in build_workers(self.client, ports, durable):
                 await stack.enter_async_context(worker)
             yield ports
 

@@ -18,6 +18,7 @@ from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
 from temporalio.client import WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 
+from adapters.temporal.spending import TemporalSpending
 from adapters.temporal.targets import TemporalTargets
 from sweeper import ids
 from sweeper.activities.names import TASK_QUEUE
@@ -129,8 +130,10 @@ class Scene:
 
     @property
     def durable(self) -> Durable:
-        """The targets are real, too."""
-        return Durable(self.sweeps, TemporalTargets(self.env.client))
+        """The targets and what is spent are real, too."""
+        client = self.env.client
+        spending = TemporalSpending(client, self.github.api_url)
+        return Durable(self.sweeps, TemporalTargets(client), spending=spending)
 
     @property
     def workflow_id(self) -> str:

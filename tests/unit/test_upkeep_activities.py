@@ -18,6 +18,7 @@ from sweeper.model.upkeep import Alert, FailedRun, HostTrace, OpenCheck, PullTra
 from sweeper.policy.orphans import Fate
 from sweeper.ports import Caretaking, Durable, Ports
 from tests.support.code_host import FakeCodeHost
+from tests.support.no_spending import NoSpending
 from tests.support.sandbox import FakeSandbox
 from tests.support.scene_doubles import MemoryArtifacts
 from tests.support.sweeps import FakeSweeps
@@ -105,7 +106,7 @@ class World:
     def activities(self) -> UpkeepActivities:
         ports = Ports(self.github, FakeWorkspaces(), FakeSandbox(), {}, MemoryArtifacts())
         care_for = Caretaking(self.inventory, self.door, NoAlerts())
-        return UpkeepActivities(ports, Durable(self.sweeps, NoTargets(), care_for))
+        return UpkeepActivities(ports, Durable(self.sweeps, NoTargets(), care_for, spending=NoSpending()))
 
     async def missed(self, *repositories: RepositoryRef) -> care.Missed:
         watched = tuple(care.Watched(repository=repository, since=LONG_AGO) for repository in repositories)

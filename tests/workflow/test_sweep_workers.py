@@ -15,12 +15,14 @@ from sweeper.activities import names
 from sweeper.activities.evidence import EvidenceActivities
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.activities.proposal import ProposalActivities
+from sweeper.activities.spending import SpendingActivities
 from sweeper.activities.targets import TargetActivities
 from sweeper.activities.workbench import WorkbenchActivities
 from sweeper.model import Outcome, World
 from sweeper.ports import PullRef
 from sweeper.worker import EdgeInterceptor, workflow_runner
 from sweeper.workflows.attempt import AttemptWorkflow
+from sweeper.workflows.spending import SpendingWorkflow
 from sweeper.workflows.sweep import SweepWorkflow
 from sweeper.workflows.target import TargetWorkflow
 from tests.support.code_host import FakeCodeHost
@@ -88,7 +90,7 @@ def _deciding(scene: Scene) -> Worker:
     return Worker(
         scene.env.client,
         task_queue=TASK_QUEUE,
-        workflows=[SweepWorkflow, AttemptWorkflow, TargetWorkflow],
+        workflows=[SweepWorkflow, AttemptWorkflow, TargetWorkflow, SpendingWorkflow],
         workflow_runner=workflow_runner(),
         no_remote_activities=True,
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
@@ -103,6 +105,7 @@ def _acting(scene: Scene) -> Iterator[Worker]:
         ProposalActivities(ports),
         WorkbenchActivities(ports),
         TargetActivities(scene.durable),
+        SpendingActivities(scene.durable),
     )
     for on_host, queue in ((False, TASK_QUEUE), (True, f"host-{scene.workspaces.host}")):
         named = [act.name for act in names.ALL if act.on_host is on_host]
