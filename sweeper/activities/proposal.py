@@ -6,7 +6,7 @@ from temporalio import activity
 
 from sweeper.activities import names, requests
 from sweeper.activities.checks import with_excerpts
-from sweeper.errors import Bug
+from sweeper.errors import Bug, NotFound
 from sweeper.model import AttemptResult, Effect, Reproduction
 from sweeper.policy.farewell import farewell, written
 from sweeper.policy.rendering import HowToAnswer, answered_request, body, title
@@ -50,8 +50,18 @@ class ProposalActivities:
     async def _body(self, request: requests.ProposeRequest) -> str:
         answer = HowToAnswer(request.expires_in, request.merges_itself, request.attempts_allowed)
         reproduction, attempt = await self._readable(request.reproduction, request.attempt)
-        text = body(request.facts, request.diagnosis, reproduction, attempt, answer, request.attempts)
+        stories = {one.n: await self._story(one) for one in (*request.attempts, attempt)}
+        text = body(request.facts, request.diagnosis, reproduction, attempt, answer, request.attempts, stories)
         return self._redactor.text("\n\n".join(part for part in (text, written(request.effects)) if part))
+
+    async def _story(self, attempt: AttemptResult) -> str:
+        """What it did to the files, action by action; a store that has lost it is no reason not to propose."""
+        if attempt.fix.story is None:
+            return ""
+        try:
+            return (await self._artifacts.get(attempt.fix.story)).decode("utf-8", "replace")
+        except NotFound:
+            return ""
 
     async def _readable(self, reproduction: Reproduction, attempt: AttemptResult) -> tuple[Reproduction, AttemptResult]:
         before = await with_excerpts(reproduction.results, self._artifacts)

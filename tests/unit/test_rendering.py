@@ -24,7 +24,7 @@ from sweeper.policy.rendering import (
     title,
 )
 from sweeper.policy.rendering.neutral import CUT
-from tests.support.markdown_reading import tokens
+from tests.support.markdown_reading import acts, tokens
 from tests.support.values import attempt, check_result, diagnosis, patch, reproduction, run_facts, verdict
 
 GITHUB_LIMIT = 65_536
@@ -181,3 +181,23 @@ def test_a_long_list_of_writes_keeps_the_newest_and_says_what_is_left_out() -> N
     assert (
         len(written([Effect(key="k" * 999, name="n" * 999, state=EffectState.CREATED)] * 99)) < GITHUB_LIMIT - MAX_BODY
     )
+
+
+def _answer() -> HowToAnswer:
+    return HowToAnswer(timedelta(days=7), True)
+
+
+def test_a_body_tells_what_an_agent_did_action_by_action_and_lets_none_of_it_act() -> None:
+    acted = attempt(fix=FixReport(agent="llm", outcome=FixOutcome.EDITED, actions=2))
+    actions = "1. edit_file: edit app.py -> 0123456789ab\n2. write_file: write @everyone </details> -> 0123456789ab"
+    text = body(run_facts(), diagnosis(), reproduction(check_result(1)), acted, _answer(), (), {1: actions})
+    assert "Its 2 actions, as they are recorded:" in text
+    assert "1. edit_file: edit app.py" in text
+    assert "2. write_file" in text
+    assert acts(text) == acts(body(run_facts(), diagnosis(), reproduction(check_result(1)), attempt(), _answer()))
+
+
+def test_a_body_names_where_a_text_may_have_given_orders_and_does_not_repeat_it() -> None:
+    fix = FixReport(agent="llm", outcome=FixOutcome.EDITED, suspicions=("log of test, line 3",))
+    text = body(run_facts(), diagnosis(), reproduction(check_result(1)), attempt(fix=fix), _answer())
+    assert "may try to give it orders, at `log of test, line 3`" in text

@@ -1,6 +1,6 @@
 """A proposal's body: what failed, the proof red -> green, the change, how to answer, and where the proof ends."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sweeper.model import AttemptResult, Diagnosis, Reproduction, RunFacts
 from sweeper.policy.rendering.answer import HowToAnswer
@@ -11,6 +11,7 @@ from sweeper.policy.rendering.story import change, story
 MAX_BODY = 60_000
 """Characters; GitHub takes 65,536, and a signed marker is added to ours."""
 
+NO_STORIES: Mapping[int, str] = {}
 _BLOCK_SIZES = (4000, 1500, 500, 0)
 
 
@@ -21,8 +22,10 @@ def body(
     attempt: AttemptResult,
     answer: HowToAnswer,
     attempts: Sequence[AttemptResult] = (),
+    stories: Mapping[int, str] = NO_STORIES,
 ) -> str:
-    """All that a reviewer reads, at most `MAX_BODY` characters. `attempts`: the earlier ones, oldest first.
+    """All that a reviewer reads, at most `MAX_BODY` characters. `attempts`: the earlier ones, oldest first. `stories`:
+    what each did to the files, action by action, by its number.
 
     Foreign blocks shrink until it fits; what is left without them is bounded by itself.
     """
@@ -33,7 +36,7 @@ def body(
             background(diagnosis.background, facts, block),
             proof(facts, reproduction, attempt, diagnosis.error_lines, block),
             change(attempt, answer.attempts),
-            story(attempt, attempts, block),
+            story(attempt, attempts, block, stories),
             answer.text(),
             fine_print(reproduction, attempt),
         )

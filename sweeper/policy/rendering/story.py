@@ -1,6 +1,6 @@
 """The change, what a reviewer should look at, and how the agents came to it, as parts of a proposal's body."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sweeper.model import AttemptResult, FixReport, Severity
 from sweeper.policy.rendering.answer import numbered
@@ -8,6 +8,8 @@ from sweeper.policy.rendering.neutral import MAX_ITEMS, code, codes, fenced, fol
 
 _MAX_ATTEMPTS = 5
 _MAX_REFUSALS = 3
+_ACTIONS = "Its {} actions, as they are recorded:"
+_ORDERS = "a text that this agent was given may try to give it orders, at"
 _CLAIMS = "In the agent's own words, which nobody has checked:"
 
 
@@ -29,17 +31,19 @@ def _findings(attempt: AttemptResult) -> str:
     shown = [finding for finding in attempt.verdict.findings if finding.severity is Severity.SHOW]
     rows = [f"- Please look: {code(f.name)} at {code(f.place)} {code(f.detail)}" for f in shown[:MAX_ITEMS]]
     more = [f"- And {len(shown) - MAX_ITEMS} more findings."] if len(shown) > MAX_ITEMS else []
-    return "\n".join([*rows, *more])
+    places = codes(attempt.fix.suspicions, len(attempt.fix.suspicions))
+    orders = [f"- Please look: {_ORDERS} {places}."] if attempt.fix.suspicions else []
+    return "\n".join([*rows, *more, *orders])
 
 
-def story(attempt: AttemptResult, earlier: Sequence[AttemptResult], block: int) -> str:
+def story(attempt: AttemptResult, earlier: Sequence[AttemptResult], block: int, stories: Mapping[int, str]) -> str:
     """What each agent did and what the verifier said to it, folded: it reads without access to our server."""
     tries = [*(one for one in earlier if one.n != attempt.n), attempt]
-    told = [part for one in tries[-_MAX_ATTEMPTS:] for part in _told(one, block)]
+    told = [part for one in tries[-_MAX_ATTEMPTS:] for part in _told(one, block, stories.get(one.n, ""))]
     return folded("What the agent did, attempt by attempt", *told)
 
 
-def _told(one: AttemptResult, block: int) -> list[str]:
+def _told(one: AttemptResult, block: int, actions: str) -> list[str]:
     verdict = one.verdict
     reason = f", because {code(verdict.reason)}" if verdict.reason else ""
     refusals = [finding for finding in verdict.findings if finding.severity is Severity.REJECT]
@@ -51,7 +55,10 @@ def _told(one: AttemptResult, block: int) -> list[str]:
         f"Verdict **{verdict.kind.replace('_', ' ')}**{reason}.{refused}"
     )
     claimed = [_CLAIMS, fenced(one.fix.summary, block)] if one.fix.summary.strip() and block else []
-    return [line, *claimed]
+    done = (
+        [_ACTIONS.format(one.fix.actions), fenced(actions, block)] if one.fix.actions > 1 and actions and block else []
+    )
+    return [line, *done, *claimed]
 
 
 def _ended(fix: FixReport) -> str:
