@@ -48,15 +48,9 @@ class Asked(Strict):
         return "\n".join(one.text for one in self.said if one.by in (By.SYSTEM, By.USER))
 
     @property
-    def results(self) -> str:
-        """What the tools gave since the model spoke last."""
-        newest: list[str] = []
-        for one in self.said:
-            if one.by is By.MODEL:
-                newest.clear()
-            elif one.by is By.TOOL:
-                newest.append(one.text)
-        return "\n".join(newest)
+    def results(self) -> tuple[str, ...]:
+        """What the tools gave, the newest first."""
+        return tuple(one.text for one in reversed(self.said) if one.by is By.TOOL)
 
     @property
     def size(self) -> int:

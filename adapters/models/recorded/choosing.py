@@ -34,7 +34,7 @@ def choose(script: Script, asked: Asked) -> Chosen:
 
 
 def answer(chosen: Chosen, asked: Asked, style: str) -> Answer:
-    """Its words, with what they take out of the newest tool results. `style` is how the protocol begins an id."""
+    """Its words, with what they take out of tool results. `style` is how the protocol begins an id."""
     seed, turn = asked.digest, chosen.turn
     calls = tuple(
         Call(
@@ -56,7 +56,7 @@ def estimate(characters: int) -> int:
     return characters // _CHARACTERS_PER_TOKEN + 1
 
 
-def _arguments(call: ToolCall, results: str) -> str:
+def _arguments(call: ToolCall, results: tuple[str, ...]) -> str:
     taken = {name: first_match(pattern, results) for name, pattern in call.take.items()}
     return json.dumps({name: _fill(value, taken) for name, value in call.arguments.items()})
 

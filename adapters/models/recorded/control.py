@@ -19,7 +19,7 @@ class Done(Strict):
 
 def control_app(faults: Faults, ledger: Ledger) -> FastAPI:
     """The routes below `/_`."""
-    app = FastAPI(openapi_url=None)
+    app = FastAPI(openapi_url=None, strict_content_type=False)
 
     @app.get("/_ledger")
     async def view() -> LedgerView:

@@ -53,6 +53,8 @@ class Desk:
         return KeyShown.EXPECTED if hmac.compare_digest(shown.encode(), self._key) else KeyShown.OTHER
 
     def _model_call(self, entry: Entry, protocol: Protocol, body: bytes) -> Delivery:
+        if entry.key is not KeyShown.EXPECTED:
+            return self._refuse(entry, protocol, _NO_KEY)
         try:
             asked = protocol.read(body)
         except ValidationError as error:
@@ -60,8 +62,6 @@ class Desk:
         entry = entry.model_copy(
             update={"model": asked.model, "stream": asked.stream, "messages": len(asked.said), "digest": asked.digest}
         )
-        if entry.key is not KeyShown.EXPECTED:
-            return self._refuse(entry, protocol, _NO_KEY)
         if wrong := unanswered(asked.said):
             return self._refuse(entry, protocol, Problem(status=400, kind="invalid_request", message=wrong))
         return self._answer(entry, protocol, asked)

@@ -48,7 +48,7 @@ class Entry(Strict):
 
     @property
     def is_model_call(self) -> bool:
-        """Whether it asked the model, with a key we know and in words we understand."""
+        """Whether it asked the model, with the right key and in words we understand."""
         return bool(self.digest)
 
 

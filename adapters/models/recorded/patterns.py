@@ -1,6 +1,7 @@
 """Regular expressions in scripts, checked where they are written and not where they are needed."""
 
 import re
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import AfterValidator
@@ -17,9 +18,9 @@ def _compiles(pattern: str) -> str:
 Pattern = Annotated[str, AfterValidator(_compiles)]
 
 
-def first_match(pattern: str, text: str) -> str:
-    """The first group of the first match, or all of it; nothing without a match."""
-    found = re.search(pattern, text)
-    if found is None:
-        return ""
-    return (found.group(1) if found.re.groups else found.group()) or ""
+def first_match(pattern: str, texts: Iterable[str]) -> str:
+    """In the first of the texts that has one: the match's first group, or all of it. Nothing without a match."""
+    for text in texts:
+        if found := re.search(pattern, text):
+            return (found.group(1) if found.re.groups else found.group()) or ""
+    return ""

@@ -15,8 +15,8 @@ from sweeper.model import Strict
 class ToolCall(Strict):
     """A call of a tool by the name it has in the request.
 
-    `take`: name to regular expression, searched in the newest tool results; wherever a text in `arguments` holds
-    `{{name}}`, the first group of the match (or all of it) stands there instead. No match: nothing does.
+    `take`: name to regular expression, searched in the newest tool result that matches; wherever a text in `arguments`
+    holds `{{name}}`, the first group of the match (or all of it) stands there instead. No match: nothing does.
     """
 
     name: str
