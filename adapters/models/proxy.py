@@ -59,6 +59,11 @@ class OpenDoor:
         """As the port says."""
         return self.app.trouble
 
+    @property
+    def is_used_up(self) -> bool:
+        """As the port says."""
+        return self.app.is_used_up
+
 
 class ModelProxy:
     """`price` None: it is not known, so money cannot be bounded. Opening twice is two doors with their own counts."""

@@ -45,6 +45,7 @@ class ProxyApp:
     meter: Meter
     refused: list[str] = field(default_factory=list)
     trouble: str | None = None
+    is_used_up: bool = False
     _requests: int = 0
     _at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
 
@@ -92,7 +93,7 @@ class ProxyApp:
         try:
             self.meter.begin()
         except UsedUp as used_up:
-            self.trouble = str(used_up)
+            self.trouble, self.is_used_up = str(used_up), True
             raise Declined(429, str(used_up)) from None
 
     async def _forward(self, request: Request, path: str, body: bytes) -> Response:
@@ -106,6 +107,7 @@ class ProxyApp:
         except httpx.HTTPError as error:
             raise self._failed(502, _AWAY.format(host=asked.url.host, error=type(error).__name__)) from None
         if answer.is_success:
+            self.trouble = self.trouble if self.is_used_up else None
             return self._streamed(answer, len(body), counts=path not in FREE)
         async with contextlib.aclosing(answer):
             return await self._failure(answer)

@@ -31,7 +31,12 @@ class ModelDoor(Protocol):
 
     @property
     def trouble(self) -> str | None:
-        """One sentence on why the model was not answering any more: the allowance is used up, the key is refused."""
+        """One sentence on why the model was not answering any more, without its full stop."""
+        ...
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether a question was turned away because the allowance is used up."""
         ...
 
 
