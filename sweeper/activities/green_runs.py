@@ -19,6 +19,7 @@ from sweeper.model import (
     Tally,
     VerdictKind,
 )
+from sweeper.policy.proof.comparing import Expected, compare
 from sweeper.policy.proof.judging import (
     GREEN_RUNS,
     REPORT_DISAGREES,
@@ -26,6 +27,8 @@ from sweeper.policy.proof.judging import (
     counted_in,
     is_redder,
 )
+from sweeper.policy.proof.names import Names
+from sweeper.policy.proof.removed import Removed
 from sweeper.policy.proof.reports import dotted
 from sweeper.policy.proof.side_effects import SideEffects, side_effect_findings
 from sweeper.policy.tampering import Exam
@@ -70,6 +73,14 @@ class Record:
         self.findings += [Finding(name=name, place=place, severity=Severity.SHOW, detail=detail) for place in places]
 
 
+class Exercise(NamedTuple):
+    """A commit that is to be green. `decides`: with the exam's files put back; `removed`: what the change took away."""
+
+    commit: str
+    removed: Removed = Removed()
+    decides: bool = False
+
+
 class GreenRuns:
     """Runs the plan with a change and compares with what was without it."""
 
@@ -83,29 +94,30 @@ class GreenRuns:
         self._without = reproduction.results if reproduction is not None and comparable else ()
         self._excused: dict[str, tuple[str, ...]] = {}
         self._effects_without: dict[str, SideEffects] = {}
+        self._names: dict[str, tuple[Names, ...]] = {}
 
-    async def green(self, commit: str) -> Failure | None:
+    async def green(self, exercise: Exercise) -> Failure | None:
         """None: every check passed twice, each time in a fresh tree. Green only at first is flaky."""
         for round_number in range(GREEN_RUNS):
-            if (failure := await self.once(commit, is_first=round_number == 0)) is not None:
+            if (failure := await self.once(exercise, is_first=round_number == 0)) is not None:
                 return failure
         return None
 
-    async def once(self, commit: str, *, is_first: bool = True) -> Failure | None:
+    async def once(self, exercise: Exercise, *, is_first: bool = True) -> Failure | None:
         """None: every check passed. The first time with the job's other tests, and with its tests counted."""
         request = self._request
-        tree = Tree(request.repository_id, request.name, commit, request.check_timeout.total_seconds())
+        tree = Tree(request.repository_id, request.name, exercise.commit, request.check_timeout.total_seconds())
         for check in request.plan.checks:
             run = await self._runner.run(check, tree, after=is_first, counted=is_first)
             kept = run.results if is_first or run.stopped_by else (run.check,)
             self._record.results += [result for result in kept if result is not None]
-            if (failure := await self._judge(check, run, tree)) is not None:
+            if (failure := await self._judge(check, run, tree, exercise)) is not None:
                 if not is_first and failure.kind in (VerdictKind.NOT_FIXED, VerdictKind.WORSE):
                     return failure._replace(kind=VerdictKind.FLAKY, reason=f"green once, then: {failure.reason}")
                 return failure
         return None
 
-    async def _judge(self, check: Check, run: JobRun, tree: Tree) -> Failure | None:
+    async def _judge(self, check: Check, run: JobRun, tree: Tree, exercise: Exercise) -> Failure | None:
         decisive = [r for r in run.results if r.part is not Part.AFTER]
         if problem := run.problem or self._runner.commands.problem(decisive):
             return Failure(VerdictKind.UNVERIFIABLE, problem)
@@ -114,10 +126,12 @@ class GreenRuns:
             return self._stopped(run)
         if not result.is_green and (failure := await self._red(check, run, result, tree)) is not None:
             return failure
-        effects = await self._side_effects(check, run, tree)
-        self._record.keep([finding for finding in effects if finding.severity is Severity.SHOW])
-        found = count_findings(counted_in(self._without, check.name), result)
-        found += tuple(finding for finding in effects if finding.severity is Severity.REJECT)
+        seen = await self._side_effects(check, run, tree)
+        found = count_findings(counted_in(self._without, check.name), result, by_number=run.names is None)
+        if not found:
+            seen += await self._by_name(check, run, tree, exercise)
+        self._record.keep([finding for finding in seen if finding.severity is Severity.SHOW])
+        found += tuple(finding for finding in seen if finding.severity is Severity.REJECT)
         if found:
             reason = "; ".join(f"{finding.name}: {finding.detail}" for finding in found)
             return Failure(VerdictKind.TAMPERED, f"check {check.name!r} proves nothing: {reason}", found)
@@ -161,6 +175,34 @@ class GreenRuns:
         if without.report is None or not set(report.failing) <= set(without.report.failing):
             return ()
         return report.failing
+
+    async def _by_name(self, check: Check, run: JobRun, tree: Tree, exercise: Exercise) -> tuple[Finding, ...]:
+        """Each test for itself. Where there is nothing to compare with, the untouched tree is run only on suspicion."""
+        if run.names is None:
+            return ()
+        diagnosis = self._request.diagnosis
+        expected = Expected(
+            check=check.name,
+            before=await self._names_without(check),
+            named=diagnosis.tests if diagnosis else (),
+            removed=exercise.removed,
+            decides=exercise.decides,
+        )
+        compared = compare(expected, run.names)
+        if compared.is_refused and not expected.before:
+            without = await self._runner.run(check, tree.at(self._base), counted=True)
+            known = () if without.names is None else (without.names,)
+            compared = compare(expected.model_copy(update={"before": known}), run.names)
+        for sentence in compared.notes:
+            self._record.note(sentence)
+        return compared.findings
+
+    async def _names_without(self, check: Check) -> tuple[Names, ...]:
+        if check.name not in self._names:
+            tallies = [r.tally for r in self._without if r.check == check.name and r.part is Part.CHECK]
+            read = [await self._runner.names_of(tally) for tally in tallies]
+            self._names[check.name] = tuple(names for names in read if names is not None)
+        return self._names[check.name]
 
     async def _side_effects(self, check: Check, run: JobRun, tree: Tree) -> tuple[Finding, ...]:
         """What the job did besides. The untouched tree is run once more only if there is something to compare."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from sweeper.activities.checks import CheckRunner, Command
 from sweeper.activities.steps import (
     COLLECT_ONLY,
+    COLLECTED,
     PLAIN,
     REPORT,
     WITH_REPORT,
@@ -20,13 +21,16 @@ from sweeper.activities.steps import (
     failing_step,
     left_at,
 )
-from sweeper.errors import BadInput, Unverifiable
+from sweeper.errors import BadInput, NotFound, Unverifiable
 from sweeper.model import Check, CheckResult, Part, PlanStep, Tally, Tool, Workspace
 from sweeper.policy.environment import environment_steps
 from sweeper.policy.planning import RunContext, expanded, parse_file_commands, shell_argv
+from sweeper.policy.proof.collecting import Collection, Listing, listing
+from sweeper.policy.proof.names import Names, matched, names_in
 from sweeper.policy.proof.reports import MAX_BYTES, Report, read_report
 from sweeper.policy.proof.side_effects import SideEffects
-from sweeper.policy.proof.tallies import collected_tests, printed_tally
+from sweeper.policy.proof.tallies import printed_tally
+from sweeper.policy.redaction import redact
 from sweeper.policy.version_files import file_of, version_in
 from sweeper.ports import Gate, Ports, SandboxLimits, SandboxRun
 
@@ -56,12 +60,13 @@ class JobRun:
     """How a check's job went on one tree. `stopped_by`: a step before the check that failed, so the check never ran.
 
     `problem`: it cannot be run here as CI runs it. `refused`: what was asked of the network and not given. `output` is
-    the check's, redacted.
+    the check's, redacted, as are `names`.
     """
 
     results: tuple[CheckResult, ...]
     stopped_by: CheckResult | None = None
     report: Report | None = None
+    names: Names | None = None
     refused: tuple[str, ...] = ()
     output: bytes = b""
     problem: str | None = None
@@ -96,6 +101,7 @@ class JobRunner:
         self._workspaces = ports.workspaces
         self._sandbox = ports.sandbox
         self._downloads = ports.downloads
+        self._artifacts = ports.artifacts
         self.commands = CheckRunner(ports.sandbox, ports.artifacts)
 
     async def run(self, check: Check, tree: Tree, *, after: bool = False, counted: bool = True) -> JobRun:
@@ -113,13 +119,22 @@ class JobRunner:
             number = len(before)
             result, output = await self._step(room, number, Part.CHECK, check, failing_step(check), WITH_REPORT)
             report = await self._report(room, number)
-            collected = None
-            if report is not None and counted:
-                collected = await self._collected(check, room, number + 1)
-            result = result.model_copy(update={"tally": _tally(report, collected, output)})
+            names, tally = None, printed_tally(output)
+            if report is not None:
+                listed = await self._collected(check, room, number + 1) if counted else Listing()
+                names, tally = await self._named(report, listed, output)
+            result = result.model_copy(update={"tally": tally})
             others = await self._after(check, room, number + 2) if after else ()
             effects = await self._effects(room)
-            return JobRun((*before, result, *others), None, report, _refused(room), output, effects=effects)
+            return JobRun((*before, result, *others), None, report, names, _refused(room), output, effects=effects)
+
+    async def names_of(self, tally: Tally | None) -> Names | None:
+        """The names of an earlier run; None where there were none, or the store has them no more."""
+        if tally is None or tally.names is None:
+            return None
+        with suppress(NotFound):
+            return names_in((await self._artifacts.get(tally.names)).decode("utf-8", "replace"))
+        return None
 
     async def fetch(self, check: Check, tree: Tree, *, whole: bool = False) -> None:
         """Fill the download cache with what the job asks for up to its check; how its steps end is judged later.
@@ -190,12 +205,27 @@ class JobRunner:
         for number, step in enumerate(check.after, start=first):
             result, output = await self._step(room, number, Part.AFTER, check, step, WITH_REPORT)
             report = await self._report(room, number)
-            results.append(result.model_copy(update={"tally": _tally(report, None, output)}))
+            tally = report.tally() if report is not None else printed_tally(output)
+            results.append(result.model_copy(update={"tally": tally}))
         return tuple(results)
 
-    async def _collected(self, check: Check, room: _Room, number: int) -> int | None:
-        _, output = await self._step(room, number, Part.CHECK, check, failing_step(check), COLLECT_ONLY)
-        return collected_tests(output)
+    async def _collected(self, check: Check, room: _Room, number: int) -> Listing:
+        """A list of many tests is longer than what is kept of an output, so it is taken from a file."""
+        result, output = await self._step(room, number, Part.CHECK, check, failing_step(check), COLLECT_ONLY)
+        if result.limit is not None:
+            return Listing(collection=Collection.CUT)
+        data = await self._workspaces.left_in(room.home, left_at(number, COLLECTED), MAX_BYTES)
+        return listing(data or output)
+
+    async def _named(self, report: Report, listed: Listing, output: bytes) -> tuple[Names | None, Tally]:
+        """The names as they are kept, and the counts that enter the history beside a reference to them.
+
+        Foreign code chose the names. What is compared is redacted on both sides; a text that redaction broke is none.
+        """
+        text = redact(matched(report, listed, output).text().encode("utf-8", "replace"))
+        names = names_in(text.decode("utf-8", "replace"))
+        kept = await self._artifacts.put(text) if names is not None else None
+        return names, report.tally(listed.count).model_copy(update={"names": kept})
 
     async def _step(
         self, room: _Room, number: int, part: Part, check: Check, step: PlanStep, mode: str = PLAIN
@@ -264,7 +294,3 @@ def _set_up(room: _Room) -> Sequence[PlanStep]:
 
 def _refused(room: _Room) -> tuple[str, ...]:
     return tuple(room.gate.refused) if room.gate else ()
-
-
-def _tally(report: Report | None, collected: int | None, output: bytes) -> Tally | None:
-    return report.tally(collected) if report is not None else printed_tally(output)

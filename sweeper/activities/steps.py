@@ -12,7 +12,7 @@ from sweeper.policy.environment import EnvironmentPlan
 
 PARITY = {"CI": "true", "GITHUB_ACTIONS": "true", "RUNNER_OS": "Linux", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 FILES = ".job"
-REPORT = "report.xml"
+REPORT, COLLECTED = "report.xml", "collected.txt"
 _ENTER = f"""\
 job="$HOME/{FILES}/$1"
 mkdir -p "$HOME/{FILES}" "$HOME/temp" && rm -rf "$job" && mkdir "$job" || exit 1
@@ -25,7 +25,7 @@ PATH="$5$PATH"
 options="${{PYTEST_ADDOPTS:+$PYTEST_ADDOPTS }}"
 case "$3" in
 report) export PYTEST_ADDOPTS="$options--junitxml='$job/{REPORT}' -o junit_family=xunit2" ;;
-collect) export PYTEST_ADDOPTS="$options--collect-only -q" ;;
+collect) export PYTEST_ADDOPTS="$options--collect-only -q -o verbosity_test_cases=-1" && exec >"$job/{COLLECTED}" ;;
 esac
 cd -- "$2" || exit 1
 shift 6
@@ -34,7 +34,9 @@ exec "$shell" "$@"
 """Paths are known only inside, so the files are made and named there; then the step itself takes over the process.
 
 What an earlier step put there is removed first: a report that lies ready would be taken for the check's own. The
-shell is found before paths of earlier steps count, so that none of them can stand in for it.
+shell is found before paths of earlier steps count, so that none of them can stand in for it. Node ids are printed
+however often the command itself says `-q` (`verbosity_test_cases`, pytest 8.1); an older pytest ignores that setting,
+and told twice to be quiet it says how many tests a file has.
 """
 
 PLAIN, WITH_REPORT, COLLECT_ONLY = "plain", "report", "collect"

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sweeper.activities import requests
-from sweeper.activities.green_runs import Failure, GreenRuns, Record, exam_of
+from sweeper.activities.green_runs import Exercise, Failure, GreenRuns, Record, exam_of
 from sweeper.activities.job_runs import JobRunner, Tree
 from sweeper.model import FileChange, Finding, Severity, Verdict, VerdictKind
 from sweeper.policy.limits import DIFF_TOO_LARGE
 from sweeper.policy.proof.judging import MOST_FINDINGS, MOST_RESTORED, MOST_UNCHECKED, unknown_counts
+from sweeper.policy.proof.removed import removed_by
 from sweeper.policy.redaction import redact_text
 from sweeper.policy.tampering import Exam, exam_files, must_hold, tampering
 from sweeper.policy.tampering.places import is_manifest
@@ -78,7 +79,8 @@ class Verifier:
         record.restored = trees.restored
         await self._fetch(case, record, trees.deciding)
         runs = GreenRuns(self._runner, case.request, case.base, record)
-        failure = await runs.green(trees.deciding)
+        removed = removed_by(case.changes, trees.restored)
+        failure = await runs.green(Exercise(trees.deciding, removed, decides=True))
         if trees.own != trees.deciding:
             failure = await self._with_its_own(case, record, runs, trees, failure)
         if failure is None:
@@ -116,7 +118,7 @@ class Verifier:
         """The change as it is must be green as well; if only that is, the exam was changed, not passed."""
         if deciding is not None and deciding.kind in (VerdictKind.UNVERIFIABLE, VerdictKind.FLAKY):
             return deciding
-        own = await runs.green(trees.own)
+        own = await runs.green(Exercise(trees.own, removed_by(case.changes, ())))
         if own is not None:
             return own._replace(reason=f"with its own version of {_some(trees.restored)}: {own.reason}")
         if deciding is None:
@@ -134,7 +136,7 @@ class Verifier:
         if trees.own == case.request.commit or case.request.tested is None:
             return
         alone = GreenRuns(self._runner, case.request, case.base, Record())
-        if (failure := await alone.once(case.request.commit)) is not None:
+        if (failure := await alone.once(Exercise(case.request.commit, removed_by(case.changes, ())))) is not None:
             record.note(f"Proved on the merge; on the branch alone it is not green: {failure.reason}.")
 
     async def _verdict(self, case: _Case, record: Record, failure: Failure | None) -> Verdict:

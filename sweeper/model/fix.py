@@ -26,13 +26,17 @@ class Part(StrEnum):
 
 
 class Tally(Wire):
-    """Tests by their own tool: those it collects in a run of its own, and how those of the report ended."""
+    """Tests by their own tool: those it collects in a run of its own, and how those of the report ended.
+
+    `names`: which they are, one a line with its end; its digest is the same for the same tests with the same ends.
+    """
 
     collected: int | None = None
     passed: int = 0
     failed: int = 0
     skipped: int = 0
     source: str = ""
+    names: ArtifactRef | None = None
 
     @property
     def ran(self) -> int:

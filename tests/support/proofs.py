@@ -5,7 +5,7 @@
 
 import html
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -43,6 +43,12 @@ def asked(run: SandboxRun) -> tuple[str, str]:
     found = _JOB.search(" ".join(run.argv))
     assert found is not None
     return found[1], found[3]
+
+
+def collection(tests: Iterable[str]) -> bytes:
+    """What `pytest --collect-only -q` prints for tests (dotted, each in a file)."""
+    nodes = [f"{test.rpartition('.')[0].replace('.', '/')}.py::{test.rpartition('.')[2]}" for test in tests]
+    return "\n".join([*nodes, "", f"{len(nodes)} tests collected in 0.01s", ""]).encode()
 
 
 def junit(ends: Mapping[str, str]) -> bytes:
@@ -93,6 +99,7 @@ class Bench:
     def __init__(self, files: Mapping[str, str], *checks: Check) -> None:
         self.workspaces = FakeWorkspaces()
         self.sandbox = FakeSandbox()
+        self.artifacts = MemoryArtifacts()
         self.downloads: FakeDownloads | None = None
         self.plan = CheckPlan(checks=checks or (Check(name="test", command="pytest"),))
         self.base = self.commit(files)
@@ -119,8 +126,8 @@ class Bench:
             number, mode = asked(run)
             found = ends(self.workspaces.tree_at(run.workspace))
             if mode == "collect":
-                count = len(found) if collected is None else collected
-                return Reply(0, f"{count} tests collected in 0.01s\n".encode())
+                said = collection(found) if collected is None else f"{collected} tests collected in 0.01s\n".encode()
+                return Reply(0, said)
             assert run.home is not None
             self.workspaces.homes[run.home][f".job/{number}/report.xml"] = junit(found)
             honest = 1 if "failed" in found.values() else 0
@@ -130,7 +137,7 @@ class Bench:
 
     @property
     def ports(self) -> Ports:
-        return Ports(FakeCodeHost(), self.workspaces, self.sandbox, {}, MemoryArtifacts(), downloads=self.downloads)
+        return Ports(FakeCodeHost(), self.workspaces, self.sandbox, {}, self.artifacts, downloads=self.downloads)
 
     async def reproduce(
         self, commit: str | None = None, diagnosis: Diagnosis | None = None, tested: TestedTree | None = None

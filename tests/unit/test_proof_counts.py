@@ -5,7 +5,8 @@ import pytest
 from sweeper.model import CheckResult, Tally
 from sweeper.policy.proof import judging
 from sweeper.policy.proof.reports import dotted, read_report
-from sweeper.policy.proof.tallies import collected_tests, printed_tally
+from sweeper.policy.proof.collecting import collected_tests
+from sweeper.policy.proof.tallies import printed_tally
 from tests.support.proofs import junit
 
 

@@ -123,9 +123,10 @@ async def test_a_report_of_failures_beside_a_green_exit_code_is_tampering(bench:
 
 
 async def test_a_report_of_fewer_tests_than_are_collected_is_tampering(bench: Bench) -> None:
+    shown = await bench.reproduce()
     bench.tests("pytest", lambda tree: dict.fromkeys(TESTS, "passed"), collected=9)
     fix = bench.commit({"app.py": "answer = 42\n"}, bench.base)
-    verdict = await bench.verify(fix)
+    verdict = await bench.verify(fix, reproduction=shown)
     assert (verdict.kind, names(verdict.findings)) == (VerdictKind.TAMPERED, {"report_disagrees"})
 
 

@@ -22,14 +22,15 @@ def executed(tally: Tally) -> int:
     return tally.passed + tally.failed
 
 
-def count_findings(before: Tally | None, result: CheckResult) -> tuple[Finding, ...]:
+def count_findings(before: Tally | None, result: CheckResult, *, by_number: bool = True) -> tuple[Finding, ...]:
     """What is wrong with a green run's counts; `before` is the same check's without the change.
 
-    Known counts that are gone, none that ran, fewer than before, a report of failures beside exit code 0, and a report
-    that holds fewer tests than were collected are each reason enough to believe nothing.
+    Known counts that are gone, or are printed where there was a report, none that ran, fewer than before, a report of
+    failures beside exit code 0, and (`by_number`: their names are not known) a report that holds fewer tests than were
+    collected are each reason enough to believe nothing.
     """
     tally = result.tally
-    if before is not None and tally is None:
+    if before is not None and (tally is None or (before.source == SOURCE != tally.source)):
         return (
             _reject(COUNTS_GONE, result, f"{executed(before)} tests were counted without the change, none with it"),
         )
@@ -42,15 +43,15 @@ def count_findings(before: Tally | None, result: CheckResult) -> tuple[Finding, 
         detail = f"{executed(before)} tests ran without the change, {executed(tally)} with it"
         found.append(_reject(FEWER_TESTS, result, detail))
     if tally.source == SOURCE:
-        found += _disagreements(tally, result)
+        found += _disagreements(tally, result, by_number=by_number)
     return tuple(found)
 
 
-def _disagreements(tally: Tally, result: CheckResult) -> list[Finding]:
+def _disagreements(tally: Tally, result: CheckResult, *, by_number: bool) -> list[Finding]:
     found = []
     if tally.failed and result.is_green:
         found.append(_reject(REPORT_DISAGREES, result, f"exit code 0, but the report tells of {tally.failed} failures"))
-    if tally.collected is not None and tally.ran < tally.collected:
+    if by_number and tally.collected is not None and tally.ran < tally.collected:
         detail = f"{tally.collected} tests are collected, the report holds {tally.ran}"
         found.append(_reject(REPORT_DISAGREES, result, detail))
     return found
@@ -89,5 +90,6 @@ def unknown_counts(results: Sequence[CheckResult]) -> tuple[str, ...]:
         if result.tally is None:
             told[result.check] = f"How many tests check {result.check!r} ran is not known; its exit code alone decided."
         elif result.tally.source != SOURCE:
-            told[result.check] = f"Tests of check {result.check!r} were counted as {result.tally.source}, no report."
+            sentence = f"Tests of check {result.check!r} were counted as {result.tally.source}, no report"
+            told[result.check] = f"{sentence}: compared by number, not by name."
     return tuple(told.values())

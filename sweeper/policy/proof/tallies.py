@@ -18,10 +18,6 @@ _JEST = re.compile(r"^\s*Tests:?\s+(?P<counts>(?:\d+ \w+[,| ]*)+)", re.MULTILINE
 _CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE)
 _GO_JSON = re.compile(r'"Action":"(pass|fail|skip)"[^\n]*"Test":"')
 _GO_VERBOSE = re.compile(r"^\s*--- (PASS|FAIL|SKIP): ", re.MULTILINE)
-_COLLECTED = re.compile(r"(?:^|\s)(\d+)(?:/\d+)? tests? collected(?: \(\d+ deselected\))? in ")
-_NO_TESTS = re.compile(r"^=*\s*no tests collected", re.MULTILINE)
-_PER_FILE = re.compile(r"^\S.*: (\d+)$", re.MULTILINE)
-_NODE = re.compile(r"^\S+\.py::\S", re.MULTILINE)
 
 
 def printed_tally(output: bytes) -> Tally | None:
@@ -29,19 +25,6 @@ def printed_tally(output: bytes) -> Tally | None:
     lines = output.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")[-_TAIL_LINES:]
     text = _ANSI.sub("", "\n".join(lines))
     return next((tally for read in _READERS if (tally := read(text)) is not None), None)
-
-
-def collected_tests(output: bytes) -> int | None:
-    """How many tests `pytest --collect-only -q` says it found, however quiet or loud it was told to be."""
-    text = _ANSI.sub("", output.decode("utf-8", "replace"))
-    if said := _COLLECTED.findall(text):
-        return sum(int(count) for count in said)
-    if _NO_TESTS.search(text):
-        return 0
-    if nodes := _NODE.findall(text):
-        return len(nodes)
-    counts = _PER_FILE.findall(text)
-    return sum(int(count) for count in counts) if counts else None
 
 
 def _unittest(text: str) -> Tally | None:
