@@ -66,6 +66,7 @@ class GitCall:
     """One git command. `accept` are the exit codes that are answers, not errors.
 
     `holding` are descriptors of locks the child inherits: they stay held until git itself is gone, even if we die.
+    `most`: after so many bytes of output git is ended, and what it has said is the answer.
     """
 
     argv: tuple[str, ...]
@@ -77,15 +78,17 @@ class GitCall:
     accept: tuple[int, ...] = (0,)
     seconds: float = LOCAL_SECONDS
     holding: tuple[int, ...] = ()
+    most: int | None = None
 
 
 @dataclass(frozen=True)
 class GitAnswer:
-    """What git answered, byte for byte."""
+    """What git answered, byte for byte. `is_cut`: it had more to say than was asked for."""
 
     exit_code: int
     stdout: bytes
     stderr: str
+    is_cut: bool = False
 
     @property
     def text(self) -> str:
@@ -144,9 +147,11 @@ class GitDoor:
         process: subprocess.Popen[bytes] | None = started.proc
         if process is None:
             raise Bug("GitPython started no process: report this.")
-        told = self._under_way.follow(process, call.seconds)
+        told = self._under_way.follow(process, call.seconds, call.most)
         if told is None:
             return GitAnswer(-signal.SIGKILL, b"", f"not done within {call.seconds:g} s")
+        if call.most is not None and len(told[0]) > call.most:
+            return GitAnswer(0, told[0][: call.most], "", is_cut=True)
         return GitAnswer(process.returncode, told[0], told[1].decode("utf-8", "surrogateescape"))
 
     def _find(self) -> str:

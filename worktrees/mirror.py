@@ -7,9 +7,9 @@ left-over of the dead, and is removed.
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sweeper.errors import NonDeterminism, NotFound, SweeperError
@@ -38,11 +38,12 @@ _CONFIG = """[core]
 
 @dataclass(frozen=True)
 class HeldMirror:
-    """A mirror while its lock is held; the only way to run git on it."""
+    """A mirror while its lock is held; the only way to run git on it. `env` is for the git processes."""
 
     path: Path
     door: GitDoor
     locks: tuple[int, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
 
     def also_holding(self, lock: int) -> "HeldMirror":
         """The same, with another lock that git children keep held for as long as they live."""
@@ -50,7 +51,8 @@ class HeldMirror:
 
     def ask(self, *argv: str, stdin: bytes | None = None, accept: tuple[int, ...] = (0,)) -> GitAnswer:
         """Run a local git command on the mirror."""
-        return self.door.ask(GitCall(argv, git_dir=self.path, stdin=stdin, accept=accept, holding=self.locks))
+        call = GitCall(argv, git_dir=self.path, stdin=stdin, env=self.env, accept=accept, holding=self.locks)
+        return self.door.ask(call)
 
     def ask_remote(self, *argv: str, access: GitAccess, seconds: float) -> GitAnswer:
         """Run a git command that talks to the repository behind `access`."""

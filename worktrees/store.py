@@ -4,13 +4,10 @@ Implements the `Workspaces` port. git blocks, so each call runs on a thread of i
 by side is decided by the mirror's lock alone, so several worker processes may share a state directory.
 """
 
-import asyncio
-import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
-from sweeper.errors import BadInput, HostLost, Transient
+from sweeper.errors import BadInput, HostLost
 from sweeper.model import CommitMeta, Effect, FileChange, GitAccess, Patch, Touched, Workspace
 from sweeper.model.upkeep import HostTrace
 from worktrees import commits, reading
@@ -21,14 +18,12 @@ from worktrees.mirror import Mirror
 from worktrees.names import branch_ref, commit_id, record_ref, remote_url, workspace_name
 from worktrees.remote import RemoteBranch
 from worktrees.snapshot import Snapshot
+from worktrees.threads import in_thread
 from worktrees.touched import touched
 from worktrees.walk import TreeLimits
 from worktrees.worktree import Worktrees
 
 __all__ = ["Owner", "TreeLimits", "WorktreeStore"]
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class WorktreeStore:
@@ -61,11 +56,11 @@ class WorktreeStore:
             with self._mirror(repository_id).changing() as mirror:
                 mirror.fetch(wanted, access)
 
-        await _in_thread(work)
+        await in_thread(work)
 
     async def create(self, repository_id: int, name: str, commit: str) -> Workspace:
         """A fresh checkout under that name. Safe twice: what lies there is destroyed first. Raises NotFound."""
-        place = await _in_thread(self._worktrees(repository_id).create, name, commit)
+        place = await in_thread(self._worktrees(repository_id).create, name, commit)
         return Workspace(host=self._host, name=name, repository_id=repository_id, commit=commit, path=str(place.tree))
 
     async def snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
@@ -77,7 +72,7 @@ class WorktreeStore:
         record_ref(ref)
         if workspace.host != self._host:
             raise HostLost(f"Workspace {workspace.name} is on host {workspace.host}; prepare it again on this one.")
-        return await _in_thread(self._snapshot, workspace, meta, ref)
+        return await in_thread(self._snapshot, workspace, meta, ref)
 
     def _snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
         worktrees = self._worktrees(workspace.repository_id)
@@ -101,7 +96,7 @@ class WorktreeStore:
                 commit = mirror.read_ref(ref)
                 return commits.describe_recorded(mirror, commit) if commit else None
 
-        return await _in_thread(work)
+        return await in_thread(work)
 
     async def describe(self, repository_id: int, parent: str, commit: str) -> Patch:
         """The change between any two commits, in numbers."""
@@ -110,7 +105,7 @@ class WorktreeStore:
             with self._mirror(repository_id).reading() as mirror:
                 return commits.describe(mirror, commit_id(parent), commit_id(commit))
 
-        return await _in_thread(work)
+        return await in_thread(work)
 
     async def diff(self, repository_id: int, parent: str, commit: str) -> bytes:
         """Unified diff, binary-safe, no external drivers, no attributes of the repository."""
@@ -119,7 +114,7 @@ class WorktreeStore:
             with self._mirror(repository_id).reading() as mirror:
                 return commits.diff(mirror, parent, commit)
 
-        return await _in_thread(work)
+        return await in_thread(work)
 
     async def changes(self, repository_id: int, parent: str, commit: str, limit: int) -> tuple[FileChange, ...]:
         """Each file that differs, with both contents up to `limit` bytes; renames are found. Only reads."""
@@ -128,7 +123,7 @@ class WorktreeStore:
             with self._mirror(repository_id).reading() as mirror:
                 return reading.changes(mirror, parent, commit, limit)
 
-        return await _in_thread(work)
+        return await in_thread(work)
 
     async def paths(self, repository_id: int, commit: str) -> tuple[str, ...]:
         """Every file of a commit. Only reads."""
@@ -137,7 +132,7 @@ class WorktreeStore:
             with self._mirror(repository_id).reading() as mirror:
                 return tuple(reading.readable(entry.path) for entry in reading.entries(mirror, commit))
 
-        return await _in_thread(work)
+        return await in_thread(work)
 
     async def submodules(self, repository_id: int, commit: str) -> tuple[str, ...]:
         """Directories of a commit that another repository belongs into; in a workspace they are empty."""
@@ -147,7 +142,7 @@ class WorktreeStore:
                 found = reading.entries(mirror, commit)
                 return tuple(reading.readable(entry.path) for entry in found if entry.is_submodule)
 
-        return await _in_thread(work)
+        return await in_thread(work)
 
     async def read(self, repository_id: int, commit: str, path: str, limit: int) -> bytes | None:
         """A regular file's content; None if there is none of that name, or it is larger. Only reads."""
@@ -156,7 +151,7 @@ class WorktreeStore:
             with self._mirror(repository_id).reading() as mirror:
                 return reading.read(mirror, commit, path, limit)
 
-        return await _in_thread(work)
+        return await in_thread(work)
 
     async def restored(self, repository_id: int, commit: str, source: str, paths: Sequence[str]) -> str:
         """Commit id of `commit` with these paths as in `source`. Safe twice: the same objects each time."""
@@ -166,18 +161,18 @@ class WorktreeStore:
                 mirror.require(source)
                 return reading.restored(mirror, commit, source, paths)
 
-        return await _in_thread(work)
+        return await in_thread(work)
 
     async def home(self, repository_id: int, name: str) -> str:
         """A fresh, empty directory of the sandbox user's. Safe twice: what lay there is destroyed first."""
-        return str(await _in_thread(self._worktrees(repository_id).home, name))
+        return str(await in_thread(self._worktrees(repository_id).home, name))
 
     async def left_in(self, home: str, path: str, limit: int) -> bytes | None:
         """A regular file that a command left in a home; None for anything else, or a larger one. Only reads."""
         place = Path(home)
         if not place.is_relative_to(self._root / "trees"):
             raise BadInput(f"{home} is no directory of this host's workspaces; make a home first.")
-        return await _in_thread(read_left, place, path, limit)
+        return await in_thread(read_left, place, path, limit)
 
     async def touched(self, workspace: Workspace) -> Touched:
         """What was done to the files of a checkout since it was made. Only looks. Raises NotFound."""
@@ -189,11 +184,11 @@ class WorktreeStore:
                     entries = tuple(reading.entries(mirror, workspace.commit))
                 return touched(entries, place.tree, worktrees.completed_ns(place))
 
-        return await _in_thread(work)
+        return await in_thread(work)
 
     async def remove(self, repository_id: int, name: str) -> None:
         """Remove one workspace or home. Safe twice: the second finds nothing."""
-        await _in_thread(self._worktrees(repository_id).remove, name)
+        await in_thread(self._worktrees(repository_id).remove, name)
 
     async def merge(self, repository_id: int, ours: str, theirs: str) -> str | None:
         """Commit id of the merge, the same each time; None on conflict. Raises NotFound."""
@@ -202,7 +197,7 @@ class WorktreeStore:
             with self._mirror(repository_id).reading() as mirror:
                 return commits.merge(mirror, ours, theirs)
 
-        return await _in_thread(work)
+        return await in_thread(work)
 
     async def push(
         self,
@@ -223,7 +218,7 @@ class WorktreeStore:
                 return RemoteBranch(mirror, branch, access, effect_key).push(commit, expected)
 
         _check_remote(branch, access)
-        return await _in_thread(work)
+        return await in_thread(work)
 
     async def delete_branch(
         self, repository_id: int, branch: str, ours: str, access: GitAccess, effect_key: str
@@ -235,7 +230,7 @@ class WorktreeStore:
                 return RemoteBranch(mirror, branch, access, effect_key).delete(ours)
 
         _check_remote(branch, access)
-        return await _in_thread(work)
+        return await in_thread(work)
 
     async def discard(self, repository_id: int, sweep: str) -> None:
         """Remove every workspace and record of a sweep. Safe twice: the second finds nothing."""
@@ -247,29 +242,17 @@ class WorktreeStore:
                 with self._mirror(repository_id).changing() as mirror:
                     mirror.forget(sweep)
 
-        await _in_thread(work)
+        await in_thread(work)
 
     async def traces(self) -> tuple[HostTrace, ...]:
         """What lies here of each sweep. Only looks."""
-        return await _in_thread(traces_on, self._root, self._host, self._door)
+        return await in_thread(traces_on, self._root, self._host, self._door)
 
     def _mirror(self, repository_id: int) -> Mirror:
         return Mirror(self._root, repository_id, self._door)
 
     def _worktrees(self, repository_id: int) -> Worktrees:
         return Worktrees(self._root, repository_id, self._mirror(repository_id), self._owner)
-
-
-async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run blocking work; what the disk says becomes one of our errors."""
-    try:
-        return await asyncio.to_thread(work, *args, **kwargs)
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise Transient("The state directory's disk is full; free some space, it is tried again.") from error
-        raise Transient(
-            f"The state directory cannot be used ({error.strerror}); check it, it is tried again."
-        ) from error
 
 
 def _check_remote(branch: str, access: GitAccess) -> None:

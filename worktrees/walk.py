@@ -59,7 +59,7 @@ class Walk:
     _tracked_folders: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._tracked_folders = {folder for path in self.tracked for folder in _parents(path)}
+        self._tracked_folders = {folder for path in self.tracked for folder in parents(path)}
 
     def files(self, tree: Path) -> Iterator[Found]:
         """All files that count. Raises PolicyDenied naming the path of what cannot be part of a commit."""
@@ -107,14 +107,20 @@ def shown(path: str) -> str:
     return ascii(path if len(path) <= 200 else "..." + path[-197:])
 
 
-def _parents(path: str) -> Iterator[str]:
+def parents(path: str) -> Iterator[str]:
+    """The folders a path lies in, the innermost first."""
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path
 
 
+def is_dot_git(name: str) -> bool:
+    """Whether some file system takes the name for `.git`."""
+    return _DOT_GIT.fullmatch(_INVISIBLE.sub("", name)) is not None
+
+
 def _refuse_repository(name: str, path: str) -> None:
-    if _DOT_GIT.fullmatch(_INVISIBLE.sub("", name)):
+    if is_dot_git(name):
         raise PolicyDenied(f"{shown(path)} is a git repository inside the tree; remove it.")
 
 
