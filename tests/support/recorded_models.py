@@ -26,8 +26,9 @@ _ROOT = Path(__file__).parents[2]
 class RecordedModel:
     """One that runs: where it is, what it was asked, and the way to spoil it. An async context manager."""
 
-    def __init__(self, info: RecordedInfo) -> None:
+    def __init__(self, info: RecordedInfo, process: subprocess.Popen[bytes] | None = None) -> None:
         self.info = info
+        self._process = process
         self._http = httpx.AsyncClient(base_url=info.url, timeout=30, trust_env=False)
 
     async def __aenter__(self) -> Self:
@@ -58,6 +59,11 @@ class RecordedModel:
         answer = await self._http.post("/_faults", content=FaultsWanted(rules=rules).model_dump_json())
         answer.raise_for_status()
 
+    def kill(self) -> None:
+        """kill -9 of the server itself, where it is a process of its own."""
+        assert self._process is not None
+        self._process.kill()
+
     async def release(self) -> None:
         """Answer what is held."""
         (await self._http.post("/_release")).raise_for_status()
@@ -74,7 +80,7 @@ async def recorded_process(
     process = _start(file, state_dir, key, port)
     try:
         info = RecordedInfo.model_validate_json(await asyncio.to_thread(_first_line, process))
-        async with RecordedModel(info) as model:
+        async with RecordedModel(info, process) as model:
             yield model
     finally:
         process.terminate()

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from adapters.models.recorded.answer import CREATED, Problem
 from adapters.models.recorded.asked import Asked, unanswered
 from adapters.models.recorded.choosing import answer, choose, estimate
+from adapters.models.recorded.complaint import complaint
 from adapters.models.recorded.delivery import Delivery, Parcel, as_json
 from adapters.models.recorded.faults import FaultKind, FaultRule, Faults
 from adapters.models.recorded.ledger import Entry, KeyShown, Ledger
@@ -58,12 +59,12 @@ class Desk:
         try:
             asked = protocol.read(body)
         except ValidationError as error:
-            return self._refuse(entry, protocol, Problem(status=400, kind="invalid_request", message=str(error)))
+            return self._refuse(entry, protocol, _malformed(complaint(error)))
         entry = entry.model_copy(
             update={"model": asked.model, "stream": asked.stream, "messages": len(asked.said), "digest": asked.digest}
         )
         if wrong := unanswered(asked.said):
-            return self._refuse(entry, protocol, Problem(status=400, kind="invalid_request", message=wrong))
+            return self._refuse(entry, protocol, _malformed(wrong))
         return self._answer(entry, protocol, asked)
 
     def _answer(self, entry: Entry, protocol: Protocol, asked: Asked) -> Delivery:
@@ -96,7 +97,7 @@ class Desk:
             try:
                 return as_json(200, {"input_tokens": estimate(protocol.read(body).size)})
             except ValidationError as error:
-                return as_json(400, protocol.error(Problem(status=400, kind="invalid_request", message=str(error))))
+                return as_json(400, protocol.error(_malformed(complaint(error))))
         if entry.path == "/v1/models" and entry.method == "GET":
             return as_json(200, self._models())
         return as_json(404, protocol.error(Problem(status=404, kind="not_found", message="Not Found")))
@@ -115,3 +116,7 @@ class Desk:
         named = parcel.headers | {"x-request-id": f"req_{opened.n}", "request-id": f"req_{opened.n}"}
         ended = partial(self._ledger.end, opened)
         return Delivery(parcel.model_copy(update={"headers": named}), rule, self._faults, ended)
+
+
+def _malformed(what: str) -> Problem:
+    return Problem(status=400, kind="invalid_request", message=what)

@@ -6,6 +6,7 @@ from typing import Self
 import yaml
 from pydantic import Field, JsonValue, ValidationError, field_validator
 
+from adapters.models.recorded.complaint import complaint
 from adapters.models.recorded.faults import FaultRule
 from adapters.models.recorded.patterns import Pattern
 from sweeper.errors import BadInput
@@ -67,5 +68,7 @@ class Script(Strict):
             return cls.model_validate(yaml.safe_load(file.read_text()))
         except OSError as error:
             raise BadInput(f"The script {file} cannot be read ({error.strerror}); give the path of a file.") from error
-        except (yaml.YAMLError, ValidationError, UnicodeDecodeError) as error:
-            raise BadInput(f"{file} is no script; mend it: {error}") from error
+        except ValidationError as error:
+            raise BadInput(f"{file} is no script; mend {complaint(error)}.") from error
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise BadInput(f"{file} is no script; write it as YAML or JSON.") from error
