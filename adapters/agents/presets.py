@@ -92,10 +92,13 @@ AIDER = Preset(
     providers=("anthropic", "openai"),
     script="""
 while read -r path; do [ -f "$path" ] && set -- "$@" --file "$path"; done <"$SWEEPER_FILES"
+unset PYTHONPYCACHEPREFIX
+export PYTHONDONTWRITEBYTECODE=1
 exec aider --model "$SWEEPER_MODEL_PROVIDER/$SWEEPER_MODEL" --message-file "$SWEEPER_PROMPT" --yes-always \\
-  --no-pretty --no-stream --no-git --map-tokens 0 --no-gitignore --no-check-update --no-show-release-notes --analytics-disable \\
-  --no-show-model-warnings --no-suggest-shell-commands --no-detect-urls --disable-playwright --no-fancy-input \\
-  --no-auto-lint --chat-history-file "$HOME/chat.md" --input-history-file "$HOME/input" "$@"
+  --no-pretty --no-stream --no-fancy-input --no-git --no-gitignore --map-tokens 0 --no-auto-lint \\
+  --no-check-update --no-show-release-notes --no-show-model-warnings --analytics-disable \\
+  --no-suggest-shell-commands --no-detect-urls --disable-playwright \\
+  --chat-history-file "$HOME/chat.md" --input-history-file "$HOME/input" "$@"
 """,
     env={"LITELLM_LOCAL_MODEL_COST_MAP": "True", "AIDER_ANALYTICS": "false"},
     signs=(
@@ -106,7 +109,7 @@ exec aider --model "$SWEEPER_MODEL_PROVIDER/$SWEEPER_MODEL" --message-file "$SWE
         _sign(r"has hit a token limit|ContextWindowExceeded", Trouble.CONTEXT_FULL),
     ),
 )
-"""It exits with 0 whatever happened."""
+"""It exits with 0 whatever happened. Compiling its libraries anew at each start would take most of a minute."""
 
 PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (CLAUDE_CODE, CODEX, AIDER)}
 

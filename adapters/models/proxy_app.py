@@ -94,7 +94,7 @@ class ProxyApp:
             self.meter.begin()
         except UsedUp as used_up:
             self.trouble, self.is_used_up = str(used_up), True
-            raise Declined(429, str(used_up)) from None
+            raise Declined(429, f"{used_up}; end here with what is done") from None
 
     async def _forward(self, request: Request, path: str, body: bytes) -> Response:
         asked = self.client.build_request(

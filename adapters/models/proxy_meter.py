@@ -5,11 +5,11 @@ from sweeper.errors import BadInput
 from sweeper.model import Allowance, Price, Spent
 
 _MILLION = 1_000_000
-_USED_UP = "This try has used up its {what}; end here with what is done"
+_USED_UP = "This try has used up its {what}"
 
 
 class UsedUp(Exception):
-    """No more calls; the text is for the agent."""
+    """No more calls; the text says of what, without its full stop."""
 
 
 class Meter:

@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -36,8 +36,10 @@ Start = Callable[[int], Awaitable[asyncio.subprocess.Process]]
 class Unsandboxed:
     """`Sandbox` without isolation. A process that leaves its session outlives the run."""
 
-    def __init__(self) -> None:
-        operator = [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if Path(entry).is_absolute()]
+    def __init__(self, also: Sequence[Path] = ()) -> None:
+        """`also`: directories of programs besides those of PATH."""
+        path = [*os.environ.get("PATH", "").split(os.pathsep), *map(str, also)]
+        operator = [entry for entry in path if Path(entry).is_absolute()]
         self._search_path = tuple(dict.fromkeys([str(Path(sys.prefix) / "bin"), *operator, *SYSTEM_PATH]))
         self._installed: tuple[Tool, ...] | None = None
 

@@ -38,10 +38,10 @@ class HostView:
     private: tuple[Path, ...] = ()
 
     @classmethod
-    def of_this_process(cls, private: tuple[Path, ...] = ()) -> "HostView":
-        """The running interpreter and its environment."""
+    def of_this_process(cls, private: tuple[Path, ...] = (), also: tuple[Path, ...] = ()) -> "HostView":
+        """The running interpreter and its environment. `also`: further directories of programs, behind PATH."""
         return cls(
-            path=tuple(os.environ.get("PATH", "").split(os.pathsep)),
+            path=(*os.environ.get("PATH", "").split(os.pathsep), *map(str, also)),
             prefix=Path(sys.prefix),
             base_prefix=Path(sys.base_prefix),
             home=Path.home(),
