@@ -1,25 +1,47 @@
 """Deterministic fixers: no model, no guess, the same edit each time.
 
-Fixing twice is safe: a fixer that has nothing left to mend changes nothing.
+Fixing twice is safe: each try gets a fresh workspace, and a fixer that has nothing left to mend changes nothing.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
-from adapters.agents.fixers import Repair, repairs
-from adapters.agents.report import outcome_of, report
-from sweeper.model import FixOutcome, FixReport, Workspace
-from sweeper.ports import Artifacts, Sandbox, SandboxLimits, SandboxResult, SandboxRun, TaskFile
+from adapters.agents.fixing import (
+    Complaint,
+    Packages,
+    Repair,
+    fits,
+    packages_asked,
+    repairs,
+    scripts_in,
+)
+from adapters.agents.fixing.account import Account
+from adapters.agents.fixing.room import Clock, Means, Room
+from sweeper.errors import BadInput, Unverifiable
+from sweeper.model import Check, FixOutcome, FixReport, PlanStep, Workspace
+from sweeper.ports import Artifacts, Downloads, Sandbox, SandboxRun, TaskFile, Workspaces
 
 NAME = "autofix"
-_FINE = frozenset({0, 1})
-"""ruff exits with 1 when something is left that it cannot mend; what it mended still counts."""
+_PACKAGE_BYTES = 1 << 20
+_NOT_TO_BE_RUN = (Unverifiable, BadInput)
+"""BadInput: commands and variables are the repository's words, and a sandbox cannot pass on every one of them."""
 
 
 class Autofix:
-    """`FixAgent` that runs the mending form of the failing commands, lint fixes first, then formatting."""
+    """`FixAgent` that runs the mending form of the failing commands: lock files, lint fixes, then formatting.
 
-    def __init__(self, sandbox: Sandbox, artifacts: Artifacts) -> None:
-        self._sandbox = sandbox
+    With `workspaces` and `downloads` the set-up steps of the check's job run first, offline from what they downloaded
+    when the failure was shown; fixers that have to resolve packages anew may fetch.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        artifacts: Artifacts,
+        workspaces: Workspaces | None = None,
+        downloads: Downloads | None = None,
+    ) -> None:
+        self._means = Means(sandbox, workspaces, downloads)
         self._artifacts = artifacts
 
     @property
@@ -28,34 +50,91 @@ class Autofix:
         return NAME
 
     async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
-        """Run what the table knows for the check plan; `timeout` bounds all of it together."""
-        known = repairs(task.check_plan.checks)
-        if not known:
-            commands = ", ".join(repr(check.command[:80]) for check in task.check_plan.checks) or "an empty check plan"
-            return FixReport(agent=NAME, outcome=FixOutcome.NO_CHANGE, summary=f"No automatic fixer knows {commands}.")
-        whole = SandboxResult(exit_code=0, seconds=0.0, output=b"")
-        for repair in known:
-            result = await self._sandbox.run(_run(repair, workspace, timeout.total_seconds() - whole.seconds))
-            whole = _joined(whole, repair, result)
-            if outcome_of(result, _FINE) is not FixOutcome.EDITED:
+        """Run what the catalogue knows for the check plan; `timeout` bounds all of it together."""
+        checks = task.check_plan.checks
+        known = repairs(checks, await self._packages(checks, workspace))
+        fitting = [repair for repair in known if fits(repair, _complaint(task))]
+        if not fitting:
+            return FixReport(agent=NAME, outcome=FixOutcome.NO_CHANGE, summary=_why_not(task, known))
+        account, clock = Account(), Clock(timeout.total_seconds())
+        for group in _by_surroundings(fitting):
+            try:
+                await self._mend(group, workspace, account, clock)
+            except _NOT_TO_BE_RUN as reason:
+                account.stopped(str(reason))
+            if account.is_over:
                 break
-        return await report(NAME, outcome_of(whole, _FINE), whole, self._artifacts)
+        return await account.report(NAME, self._artifacts)
+
+    async def _mend(self, group: Sequence[Repair], workspace: Workspace, account: Account, clock: Clock) -> None:
+        """Repairs that need the same set-up, in one room."""
+        room = Room(self._means, workspace, group[0].check, clock)
+        async with room.opened(fetching=any(repair.fixer.downloads for repair in group)):
+            if (failed := await room.set_up()) is not None:
+                account.not_set_up(*failed)
+                return
+            first = before = await room.mark()
+            for repair in group:
+                result = await room.run(_step(repair))
+                after = await room.mark(before) if before is not None else None
+                account.ran(repair, result, after)
+                before = after or before
+                if account.is_over:
+                    break
+            if first is not None:
+                await room.tidy(first)
+
+    async def _packages(self, checks: Sequence[Check], workspace: Workspace) -> Packages:
+        """Read inside the sandbox: a package.json may be a link to anywhere."""
+        found = {}
+        for place in packages_asked(checks):
+            script = " && ".join([*place.moves, f"head -c {_PACKAGE_BYTES} package.json"])
+            run = SandboxRun(workspace=workspace.path, argv=("sh", "-c", script), working_directory=place.directory)
+            try:
+                result = await self._means.sandbox.run(run)
+            except BadInput:
+                continue
+            if result.exit_code == 0:
+                found[place] = scripts_in(result.output)
+        return found
 
 
-def _run(repair: Repair, workspace: Workspace, seconds: float) -> SandboxRun:
-    return SandboxRun(
-        workspace=workspace.path,
-        argv=("sh", "-c", repair.script),
-        working_directory=repair.check.working_directory,
-        env={**repair.check.env, "CI": "true", "RUFF_NO_CACHE": "true"},  # no cache directory in the patch
-        limits=SandboxLimits(seconds=max(seconds, 1.0)),
+def _step(repair: Repair) -> PlanStep:
+    check = repair.check
+    return PlanStep(
+        name=repair.fixer.name,
+        command=repair.script,
+        shell=check.shell,
+        working_directory=check.working_directory,
+        env=check.env,
     )
 
 
-def _joined(whole: SandboxResult, repair: Repair, result: SandboxResult) -> SandboxResult:
-    return SandboxResult(
-        exit_code=result.exit_code,
-        seconds=whole.seconds + result.seconds,
-        output=whole.output + f"$ {repair.script}\n".encode() + result.output,
-        limit=result.limit,
-    )
+def _by_surroundings(found: Sequence[Repair]) -> list[list[Repair]]:
+    """Repairs whose jobs are set up alike, together; else in their order."""
+    groups: list[list[Repair]] = []
+    for repair in found:
+        alike = (group for group in groups if _surroundings(group[0].check) == _surroundings(repair.check))
+        if (group := next(alike, None)) is not None:
+            group.append(repair)
+        else:
+            groups.append([repair])
+    return groups
+
+
+def _surroundings(check: Check) -> object:
+    return (check.before, check.tools)
+
+
+def _complaint(task: TaskFile) -> Complaint:
+    log = "\n".join((*task.diagnosis.error_lines, *task.excerpts.values()))
+    return Complaint(task.diagnosis.failure_class, log)
+
+
+def _why_not(task: TaskFile, known: Sequence[Repair]) -> str:
+    checks = task.check_plan.checks
+    if not known:
+        commands = ", ".join(repr(check.command[:80]) for check in checks) or "an empty check plan"
+        return f"No automatic fixer knows {commands}."
+    names = ", ".join(dict.fromkeys(repair.fixer.name for repair in known))
+    return f"The failure is of class {task.diagnosis.failure_class.value}, which {names} cannot be expected to mend."

@@ -1,0 +1,1 @@
+"""The rows of the catalogue, one module for each family of tools."""
