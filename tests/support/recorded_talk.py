@@ -91,7 +91,8 @@ class ChatTalk(Talk):
         return Heard(message["content"] or "", calls, choice["finish_reason"], tokens, message["refusal"] or "")
 
     def read_events(self, events: list[Event]) -> Heard:
-        heard, calls = Heard(), {}
+        heard = Heard()
+        calls: dict[int, Call] = {}
         *chunks, last = [data for _, data in events]
         for chunk in chunks:
             (choice,) = chunk["choices"]
