@@ -8,10 +8,13 @@ from temporalio.client import Client
 
 from adapters.agents.autofix import Autofix
 from adapters.agents.command import CommandAgent
+from adapters.agents.presets import preset_of
 from adapters.artifacts import FileArtifacts
 from adapters.egress import HostPort, RegistryDownloads
 from adapters.github.host import GitHubHost
 from adapters.github.settings import GitHubAccess
+from adapters.models.proxy import ModelProxy
+from adapters.models.proxy_upstream import upstream
 from adapters.sandbox import choose_sandbox
 from adapters.sandbox.redacting import RedactingSandbox
 from adapters.temporal.spending import TemporalSpending
@@ -23,6 +26,7 @@ from sweeper.policy.redaction import Redactor
 from sweeper.ports import Artifacts, Durable, FixAgent, Ports, Sandbox
 from worktrees.git import GitCall, GitDoor
 from worktrees.host import host_id
+from worktrees.journal import JournalStore
 from worktrees.store import Owner, WorktreeStore
 
 
@@ -49,17 +53,42 @@ def github_access(settings: Settings, state: StateDir) -> GitHubAccess:
     )
 
 
-def artifacts(state: StateDir) -> FileArtifacts:
-    """Big texts on this host's disk."""
-    return FileArtifacts(state.artifacts.as_uri())
+def artifacts(state: StateDir, url: str | None = None) -> FileArtifacts:
+    """Big texts: where the operator says, else on this host's disk."""
+    return FileArtifacts(url or state.artifacts.as_uri())
 
 
-def agents(settings: Settings, sandbox: Sandbox, store: Artifacts) -> dict[str, FixAgent]:
-    """Every agent that this process can offer, by name; which of them a sweep uses is in its own settings."""
+def agents(
+    settings: Settings, sandbox: Sandbox, store: Artifacts, command_sandbox: Sandbox | None = None
+) -> dict[str, FixAgent]:
+    """Every agent that this process can offer, by name; which of them a sweep uses is in its own settings.
+
+    `command_sandbox`: for the agent `command`, where it needs programs that checks must not find. Raises BadInput for
+    a preset that is none or has no fitting model, PolicyDenied for a model that may not see code.
+    """
     offered: list[FixAgent] = [Autofix(sandbox, store)]
-    if settings.agent_command:
-        offered.append(CommandAgent(settings.agent_command, sandbox, store))
+    command = preset_of(settings.agent_preset) if settings.agent_preset else settings.agent_command
+    if command:
+        offered.append(CommandAgent(command, command_sandbox or sandbox, store, model_doors(settings)))
     return {agent.name: agent for agent in offered}
+
+
+def model_doors(settings: Settings) -> ModelProxy | None:
+    """The way of a command agent to its model; None: it has none. Raises PolicyDenied, BadInput."""
+    if settings.model is None:
+        return None
+    there = upstream(settings.model, settings.model_url, settings.model_key, settings.model_providers)
+    known = settings.prices.get(there.model)
+    return ModelProxy(there, known.price() if known else None)
+
+
+async def command_sandbox(settings: Settings, state: StateDir, sandbox: Sandbox) -> Sandbox:
+    """The one with the programs of SWEEPER_AGENT_PATH; the given one where there are none."""
+    if not settings.agent_path:
+        return sandbox
+    inner = await choose_sandbox(settings.allow_unsandboxed, (state.root,), settings.agent_path)
+    known = Redactor([value.get_secret_value() for value in settings.redact])
+    return RedactingSandbox(inner, known) if settings.redact else inner
 
 
 def downloads(settings: Settings, state: StateDir) -> RegistryDownloads:
@@ -73,8 +102,17 @@ def downloads(settings: Settings, state: StateDir) -> RegistryDownloads:
 
 def workspaces(root: Path, sandbox: Sandbox) -> WorktreeStore:
     """Mirrors and worktrees; trees belong to the user the sandbox runs as."""
+    return WorktreeStore(root, host_id(root), _owner(sandbox))
+
+
+def journals(root: Path, sandbox: Sandbox) -> JournalStore:
+    """What agents did, in the same mirrors."""
+    return JournalStore(root, host_id(root), _owner(sandbox))
+
+
+def _owner(sandbox: Sandbox) -> Owner | None:
     owner = sandbox.owner()
-    return WorktreeStore(root, host_id(root), Owner(uid=owner[0], gid=owner[1]) if owner else None)
+    return Owner(uid=owner[0], gid=owner[1]) if owner else None
 
 
 async def git_version(state: StateDir) -> str:
@@ -94,12 +132,13 @@ async def ports(settings: Settings, state: StateDir) -> Ports:
     known = Redactor([value.get_secret_value() for value in settings.redact])
     inner = await choose_sandbox(settings.allow_unsandboxed, private=(state.root,))
     sandbox: Sandbox = RedactingSandbox(inner, known) if settings.redact else inner
-    store = artifacts(state)
+    store = artifacts(state, settings.artifacts_url)
     return Ports(
         code_host=host,
         workspaces=workspaces(state.worktrees, sandbox),
+        journals=journals(state.worktrees, sandbox),
         sandbox=sandbox,
-        agents=agents(settings, sandbox, store),
+        agents=agents(settings, sandbox, store, await command_sandbox(settings, state, sandbox)),
         artifacts=store,
         downloads=downloads(settings, state),
         redactor=known,

@@ -53,6 +53,7 @@ async def _doctor(as_json: bool) -> int:
     looks = (
         ("git", _git),
         ("sandbox", _sandbox),
+        ("agent", _agent),
         ("temporal", _temporal),
         ("github", _github),
         ("webhooks", _webhooks),
@@ -100,6 +101,21 @@ async def _sandbox(settings: Settings, state: StateDir) -> str:
     if facts.name == "none":
         return "NONE: allowed by SWEEPER_ALLOW_UNSANDBOXED, code of repositories runs with all rights of this user"
     return f"{facts.name} {facts.version} ({facts.path}); holds {', '.join(facts.held)}"
+
+
+async def _agent(settings: Settings, state: StateDir) -> str:
+    from adapters.agents.presence import find_program
+    from adapters.agents.presets import preset_of
+    from adapters.sandbox import choose_sandbox
+    from sweeper.cli.composition import model_doors
+
+    doors = model_doors(settings)
+    model = f", with the model {doors.provider}:{doors.model}" if doors else ""
+    if not settings.agent_preset:
+        return f"{', '.join(settings.agents)}{model}"
+    preset = preset_of(settings.agent_preset)
+    sandbox = await choose_sandbox(settings.allow_unsandboxed, (state.root,), settings.agent_path)
+    return f"{await find_program(preset, sandbox)}{model}"
 
 
 async def _temporal(settings: Settings, _state: StateDir) -> str:

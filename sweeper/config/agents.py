@@ -3,6 +3,7 @@
 from datetime import timedelta
 from decimal import Decimal
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import AnyHttpUrl, BeforeValidator, Field, SecretStr, TypeAdapter, model_validator
@@ -81,6 +82,8 @@ class AgentSettings(BaseSettings):
     agent_command: str | None = None
     agent_preset: str | None = None
     """A coding agent whose command line is known, instead of `agent_command`."""
+    agent_path: Annotated[tuple[Path, ...], NoDecode, CommaList] = ()
+    """Directories of programs that only this agent may use, besides those of PATH."""
     agent_timeout: Duration = Field(default=timedelta(minutes=30), gt=timedelta(0))
 
     model: Annotated[str, BeforeValidator(_model_name)] | None = None
