@@ -27,8 +27,10 @@ from sweeper.model import (
     Trigger,
     VerdictKind,
     WaitingFor,
+    spending,
 )
 from sweeper.model.upkeep import StuckCase
+from sweeper.policy.trying import spent_in
 from sweeper.ports import SweepRecord, SweepView, WorkerLife
 
 _ATTEMPT = re.compile(r"-a\d+$")
@@ -70,13 +72,14 @@ class ListReport(Strict):
 
 
 class AttemptLine(Strict):
-    """One agent try: what the verifier said of it, and what it noticed."""
+    """One agent try: what the verifier said of it, what it noticed, and what the agent used."""
 
     n: int
     agent: str
     verdict: VerdictKind
     reason: str
     findings: tuple[Finding, ...]
+    spent: spending.Spent
 
 
 class ReviewLine(Strict):
@@ -97,10 +100,15 @@ class Versions(Strict):
 
 
 class Spent(Strict):
-    """What the sweep has used so far; `seconds` by step."""
+    """What the sweep has used so far: `seconds` by step, the rest by its agents, money in millionths of a US dollar."""
 
     attempts: int
     seconds: dict[str, float]
+    model_calls: int
+    input_tokens: int
+    output_tokens: int
+    micro_usd: int
+    agent_seconds: float
 
 
 class ShowReport(Strict):
@@ -204,12 +212,25 @@ def show_report(record: SweepRecord) -> ShowReport:
         proposal=state.proposal,
         reviews=tuple(_review(review, state.handled_reviews) for review in state.reviews),
         versions=Versions(workflow=told.workflow_version, verifier=state.verifier_version),
-        spent=Spent(attempts=len(state.attempts), seconds=told.seconds),
+        spent=_spent(state.attempts, told.seconds),
         started_at=view.started_at,
         entered_at=told.entered_at,
         updated_at=told.updated_at,
         is_open=view.is_open,
         stuck=view.stuck,
+    )
+
+
+def _spent(attempts: Sequence[AttemptResult], seconds: dict[str, float]) -> Spent:
+    used = spent_in(attempts)
+    return Spent(
+        attempts=len(attempts),
+        seconds=seconds,
+        model_calls=used.model_calls,
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        micro_usd=used.micro_usd,
+        agent_seconds=round(used.seconds, 1),
     )
 
 
@@ -226,5 +247,10 @@ def _review(review: Review, answered: Sequence[int]) -> ReviewLine:
 def _attempt(attempt: AttemptResult) -> AttemptLine:
     verdict = attempt.verdict
     return AttemptLine(
-        n=attempt.n, agent=attempt.agent, verdict=verdict.kind, reason=verdict.reason, findings=verdict.findings
+        n=attempt.n,
+        agent=attempt.agent,
+        verdict=verdict.kind,
+        reason=verdict.reason,
+        findings=verdict.findings,
+        spent=spent_in([attempt]),
     )

@@ -9,7 +9,7 @@ from sweeper.activities.checks import with_excerpts
 from sweeper.errors import Bug, NotFound
 from sweeper.model import AttemptResult, Effect, Reproduction
 from sweeper.policy.farewell import farewell, written
-from sweeper.policy.rendering import HowToAnswer, answered_request, body, title
+from sweeper.policy.rendering import HowToAnswer, answered_request, body, learned, title, used
 from sweeper.policy.rendering.neutral import visible
 from sweeper.ports import NewPull, OpenedPull, Ports
 
@@ -93,7 +93,8 @@ class ProposalActivities:
     @activity.defn(name=names.REPORT_CHECK.name)
     async def report_check(self, request: requests.ReportCheckRequest) -> Effect:
         """One check run per sweep and commit. Safe twice: found by its external id; the same words change nothing."""
-        report = request.report.model_copy(update={"summary": self._redactor.text(visible(request.report.summary))})
+        summary = self._redactor.text("\n\n".join(part for part in _summary(request) if part))
+        report = request.report.model_copy(update={"summary": summary})
         return await self._code_host.report_check(request.run, report, request.effect_key)
 
     @activity.defn(name=names.RERUN_FAILED.name)
@@ -115,6 +116,15 @@ class ProposalActivities:
     async def draft(self, request: requests.DraftRequest) -> Effect:
         """A draft from now on. Safe twice: reads the state first."""
         return await self._code_host.draft_pull(request.pull, request.effect_key)
+
+
+def _summary(request: requests.ReportCheckRequest) -> tuple[str, str]:
+    said, found = visible(request.report.summary), request.learned
+    if found is None:
+        return said, ""
+    if request.report.conclusion != "action_required":
+        return said, used(found.attempts)
+    return said, learned(found.facts, found.diagnosis, found.attempts)
 
 
 def _text(request: requests.CommentRequest) -> str:

@@ -117,7 +117,10 @@ class ReproduceRequest(Wire):
 
 
 class AttemptRequest(Wire):
-    """One attempt. `base` is the commit it starts from: failing_sha, or the proposal's head after a review."""
+    """One attempt. `base` is the commit it starts from: failing_sha, or the proposal's head after a review.
+
+    `known_patches`: patch id to why that patch is not to be verified, because it was, or a human said no to it.
+    """
 
     sweep: str
     n: int
@@ -135,13 +138,15 @@ class AttemptRequest(Wire):
     tested: TestedTree | None = None
     protected: tuple[str, ...] = ()
     allowance: Allowance = Allowance()
+    known_patches: dict[str, str] = {}
 
 
 class FixAnswer(Wire):
-    """The agent's report and the change it left, if any."""
+    """The agent's report and the change it left, if any. `host`: on whose disk it is."""
 
     report: FixReport
     patch: Patch | None = None
+    host: str | None = None
 
 
 class VerifyRequest(Wire):
@@ -281,12 +286,21 @@ class DraftRequest(Wire):
     effect_key: str
 
 
+class Learned(Wire):
+    """What a sweep found out and tried, for the human who takes over from it."""
+
+    facts: RunFacts
+    diagnosis: Diagnosis
+    attempts: tuple[AttemptResult, ...] = ()
+
+
 class ReportCheckRequest(Wire):
-    """What our check run on a commit has to say."""
+    """What our check run on a commit has to say. `learned`: told in full where a human has to act."""
 
     run: RunRef
     report: CheckReport
     effect_key: str
+    learned: Learned | None = None
 
 
 class MergeRequest(Wire):

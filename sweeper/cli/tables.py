@@ -9,6 +9,7 @@ from rich.text import Text
 
 from sweeper.model import Step
 from sweeper.model.upkeep import StuckCase
+from sweeper.policy.spending import spent_line, total
 from sweeper.ports import WorkerLife
 from sweeper.reporting import ListReport, ShowReport
 
@@ -71,6 +72,8 @@ def sweep_story(report: ShowReport) -> RenderableType:
     if report.pending_action:
         parts.append(Text(f"Under way: {report.pending_action.tool} ({report.pending_action.idempotency_key})"))
     parts += [Text(f"Attempt {a.n} by {a.agent}: {a.verdict.value} {a.reason}") for a in report.attempts]
+    if report.attempts:
+        parts.append(_spent(report))
     if report.effects:
         parts.append(_effects(report))
     if report.proposal:
@@ -80,6 +83,20 @@ def sweep_story(report: ShowReport) -> RenderableType:
     if report.stuck:
         parts.append(Text(report.stuck, style="red"))
     return Group(*parts)
+
+
+def _spent(report: ShowReport) -> Text:
+    used = spent_line(total(attempt.spent for attempt in report.attempts)) or "nothing that is counted"
+    budget = report.budget
+    left = [f"{budget.attempts_remaining} attempt(s)"]
+    for amount, what in (
+        (budget.model_calls_remaining, "model calls"),
+        (budget.tokens_remaining, "tokens"),
+        (budget.seconds_remaining, "s of agents' time"),
+    ):
+        left += [] if amount is None else [f"{amount:,.0f} {what}"]
+    left += [] if budget.micro_usd_remaining is None else [f"${budget.micro_usd_remaining / 1_000_000:.4f}"]
+    return Text(f"Used {used}; left: {', '.join(left)}.")
 
 
 def _steps(report: ShowReport) -> RenderableType:

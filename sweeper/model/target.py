@@ -37,7 +37,8 @@ class Asked(Wire):
 
 class Answer(Wire):
     """What it is told. `other`: the sweep to join, the newer one, or the one that is in; `position` counts the waiting
-    from 1; `supersedes`: older sweeps of the same workflow that need not have their turn any more.
+    from 1; `supersedes`: older sweeps of the same workflow that need not have their turn any more; `rejected`: ids of
+    patches for its cause that a human did not want.
     """
 
     turn: Turn
@@ -45,6 +46,7 @@ class Answer(Wire):
     position: int = 0
     supersedes: tuple[str, ...] = ()
     reason: str = ""
+    rejected: tuple[str, ...] = ()
 
 
 class OpenProposal(Wire):
@@ -61,8 +63,17 @@ class Mute(Wire):
     until: Instant
 
 
+class Rejected(Wire):
+    """A patch for a cause that a human did not want. Outlives the mute: who asks again is to get another one."""
+
+    signature: str
+    patch_id: str
+
+
 class TargetState(Wire):
-    """All a target remembers; carried whole through continue-as-new. `superseded`: older sweep to newer one."""
+    """All a target remembers; carried whole through continue-as-new. `superseded`: older sweep to newer one;
+    `rejected`: oldest first.
+    """
 
     capacity: int = 1
     holders: tuple[Asked, ...] = ()
@@ -70,10 +81,16 @@ class TargetState(Wire):
     proposals: tuple[OpenProposal, ...] = ()
     mutes: tuple[Mute, ...] = ()
     superseded: dict[str, str] = {}
+    rejected: tuple[Rejected, ...] = ()
 
     @property
     def is_idle(self) -> bool:
         """Nothing that anybody could ask about."""
+        return self.is_quiet and not self.rejected
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nothing that time or anybody's end could change."""
         return not (self.holders or self.queue or self.proposals or self.mutes or self.superseded)
 
 
@@ -87,7 +104,7 @@ class EnterRequest(Wire):
 
 class LeaveRequest(Wire):
     """A sweep's turn is over. `has_proposal`: it waits for a human from now on; else it is over, and `mute_for` says
-    for how long this cause is left alone because a human said no.
+    for how long this cause is left alone because a human said no. `rejected`: ids of patches that a human did not want.
     """
 
     target: str
@@ -95,6 +112,7 @@ class LeaveRequest(Wire):
     signature: str
     has_proposal: bool = False
     mute_for: timedelta | None = None
+    rejected: tuple[str, ...] = ()
 
 
 class TargetInput(Wire):

@@ -3,22 +3,36 @@
 One sweep at a time is in, while it prepares, fixes and proposes, and again while it revalidates and merges; not during
 the days of review. The others wait: those with an approval first, then manual requests, then the rest in the order they
 came. The same cause is joined, not doubled; a newer run of the same workflow supersedes an older one that still waits,
-because it tests the branch as it is now; a human's no mutes a cause for a time.
+because it tests the branch as it is now; a human's no mutes a cause for a time, and the patch it was for stays known.
 
 A machine's places are shared out alike: several may be in, and the repositories (`group`) take turns.
 """
 
 from datetime import datetime
 
-from sweeper.model.target import Answer, Asked, EnterRequest, LeaveRequest, Mute, OpenProposal, TargetState, Turn
+from sweeper.model.target import (
+    Answer,
+    Asked,
+    EnterRequest,
+    LeaveRequest,
+    Mute,
+    OpenProposal,
+    Rejected,
+    TargetState,
+    Turn,
+)
+
+MOST_REJECTED = 50
+"""Patches that a target remembers; the oldest are forgotten first."""
 
 
 def enter(state: TargetState, request: EnterRequest, now: datetime) -> tuple[TargetState, Answer]:
     """May it go on? Asking again is answered alike: who is in stays in, who waits keeps its place."""
     asked = request.asked
     state = state.model_copy(update={"capacity": request.capacity})
+    rejected = tuple(no.patch_id for no in state.rejected if no.signature == asked.signature)
     if any(holder.sweep == asked.sweep for holder in state.holders):
-        return _renamed(state, asked), Answer(turn=Turn.GO)
+        return _renamed(state, asked), Answer(turn=Turn.GO, rejected=rejected)
     if not asked.again and (refusal := _refusal(state, asked, now)):
         return _without(state, asked.sweep), refusal
     if asked.is_manual:
@@ -30,7 +44,7 @@ def enter(state: TargetState, request: EnterRequest, now: datetime) -> tuple[Tar
     if place < state.capacity - len(state.holders):
         holders = (*state.holders, asked.model_copy(update={"since": now}))
         return _without(state, asked.sweep).model_copy(update={"holders": holders}), Answer(
-            turn=Turn.GO, supersedes=supersedes
+            turn=Turn.GO, supersedes=supersedes, rejected=rejected
         )
     other = state.holders[0].sweep if state.holders else None
     return state, Answer(turn=Turn.WAIT, other=other, position=1 + place, supersedes=supersedes)
@@ -115,7 +129,14 @@ def leave(state: TargetState, request: LeaveRequest, now: datetime) -> TargetSta
     if request.mute_for is not None:
         mute = Mute(signature=request.signature, until=now + request.mute_for)
         state = state.model_copy(update={"mutes": (*_other_mutes(state, request.signature), mute)})
-    return state
+    return _remembering(state, request)
+
+
+def _remembering(state: TargetState, request: LeaveRequest) -> TargetState:
+    """Told twice it remembers once."""
+    told = (Rejected(signature=request.signature, patch_id=patch) for patch in request.rejected)
+    rejected = tuple(dict.fromkeys((*state.rejected, *told)))
+    return state.model_copy(update={"rejected": rejected[-MOST_REJECTED:]})
 
 
 def forget(state: TargetState, gone: tuple[str, ...], now: datetime) -> TargetState:

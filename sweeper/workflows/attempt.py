@@ -45,13 +45,29 @@ class AttemptWorkflow:
     async def run(self, attempt: AttemptInput) -> AttemptResult:
         """The result of the try; a failing agent is a verdict, not an error."""
         request = attempt.request
-        answer = await (self._by_model(attempt) if request.agent == MODEL_AGENT else self._calls.do(names.FIX, request))
+        if request.agent == MODEL_AGENT:
+            answer = await self._by_model(attempt)
+        else:
+            answer = await self._calls.do(names.FIX, request)
+        if answer.host is not None:
+            self._calls.host = answer.host
         if answer.patch is None:
             verdict = Verdict(kind=VerdictKind.NOT_FIXED, reason=_no_patch(answer))
+        elif why := request.known_patches.get(answer.patch.patch_id):
+            verdict = Verdict(
+                kind=VerdictKind.NOT_FIXED, reason=why, tree=answer.patch.tree, patch_id=answer.patch.patch_id
+            )
         else:
             await self._tell_parent(Step.VERIFY)
             verdict = await self._verify(attempt, answer.patch)
-        return AttemptResult(n=request.n, agent=request.agent, fix=answer.report, patch=answer.patch, verdict=verdict)
+        return AttemptResult(
+            n=request.n,
+            agent=request.agent,
+            fix=answer.report,
+            patch=answer.patch,
+            verdict=verdict,
+            host=self._calls.host,
+        )
 
     async def _by_model(self, attempt: AttemptInput) -> requests.FixAnswer:
         """The agent that is a workflow of its own, in which each question to the model is recorded once."""

@@ -5,6 +5,7 @@ from temporalio import workflow
 from sweeper.activities import names, requests
 from sweeper.model import CheckReport, Effect, Outcome, RunRef
 from sweeper.policy.compensation import conclusion_of
+from sweeper.policy.trying import without_results
 from sweeper.workflows.calls import Calls
 from sweeper.workflows.progress import Progress, known
 
@@ -33,9 +34,23 @@ class CheckRun:
     async def conclude(self, outcome: Outcome, reason: str) -> Effect:
         """Says how the sweep ended."""
         sha = known(self._progress.state.checked_sha)
-        return await self._report(sha, title=str(outcome), summary=reason, outcome=outcome)
+        return await self._report(sha, title=str(outcome), summary=reason, outcome=outcome, learned=self._learned())
 
-    async def _report(self, sha: str, *, title: str, summary: str, outcome: Outcome | None = None) -> Effect:
+    def _learned(self) -> requests.Learned | None:
+        state = self._progress.state
+        if state.facts is None or state.diagnosis is None:
+            return None
+        return requests.Learned(facts=state.facts, diagnosis=state.diagnosis, attempts=without_results(state.attempts))
+
+    async def _report(
+        self,
+        sha: str,
+        *,
+        title: str,
+        summary: str,
+        outcome: Outcome | None = None,
+        learned: requests.Learned | None = None,
+    ) -> Effect:
         request = requests.ReportCheckRequest(
             run=self._run,
             report=CheckReport(
@@ -46,6 +61,7 @@ class CheckRun:
                 conclusion=conclusion_of(outcome) if outcome else None,
             ),
             effect_key=self._progress.next_key(),
+            learned=learned,
         )
         self._progress.intend(names.REPORT_CHECK.name, request)
         return await self._calls.do(names.REPORT_CHECK, request)

@@ -32,6 +32,7 @@ class Compensation(Chapter):
         for what, leaving in (
             ("its turn at the branch", self._turns.over(said_no=ending.said_no)),
             ("its place on the machine", self._places.free()),
+            ("what its attempts used", self._attempts.settle()),
         ):
             try:
                 await leaving

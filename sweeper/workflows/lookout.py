@@ -13,6 +13,7 @@ from temporalio.exceptions import TimeoutError as ActivityTimeout
 from sweeper.activities import names
 from sweeper.errors import AuthBroken, OutcomeUnknown, OutOfReach, RateLimited, Transient
 from sweeper.model import Outcome, SweepInput, World
+from sweeper.policy import trying
 from sweeper.policy.next_step import Act, Decision, Watch, decide
 from sweeper.policy.review import without_words
 from sweeper.workflows.calls import Calls, is_a, sentence_of
@@ -81,7 +82,7 @@ class Lookout:
             handed_over=state.handed_over,
             mode=self._settings.merge_mode,
             checks_grace=self._settings.checks_grace,
-            may_try=len(state.attempts) < self._settings.max_attempts,
+            may_try=trying.exhausted(self._settings, state) is None,
         )
 
 

@@ -29,6 +29,9 @@ class Making(Chapter):
         if ending := await self._reproduced():
             return ending
         attempt = await self._attempts.until_fixed()
+        self._calls.move(known(self._progress.state.host))
+        if isinstance(attempt, Ending):
+            return attempt
         if attempt.patch is None or attempt.verdict.kind is not VerdictKind.FIXED:
             return _no_fix(attempt)
         if self._settings.report_only:

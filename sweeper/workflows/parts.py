@@ -31,6 +31,7 @@ class Parts:
         """Built once, when the workflow is."""
         progress, bell = Progress(sweep), Bell()
         calls = Calls(sweep.settings.timeouts, progress.wait, bell, progress.state.host)
+        calls.on_move = progress.moved
         proof = Proof(sweep, progress, calls)
         return cls(
             sweep=sweep,
@@ -39,7 +40,7 @@ class Parts:
             calls=calls,
             turns=Turns(sweep, progress, calls, bell),
             places=Places(sweep, progress, calls, bell, proof),
-            attempts=Attempts(sweep, progress, bell),
+            attempts=Attempts(sweep, progress, calls, bell),
             proof=proof,
         )
 

@@ -24,12 +24,15 @@ from sweeper.model import (
     RunRef,
     Step,
     SweepInput,
+    SweepSettings,
     SweepState,
     Trigger,
     Verdict,
     WaitingFor,
     Wire,
 )
+from sweeper.policy.spending import rest
+from sweeper.policy.trying import attempts_left, spent_in
 from sweeper.ports import PullRef
 
 T = TypeVar("T")
@@ -96,6 +99,10 @@ class Progress:
     def note(self, **changes: object) -> None:
         """Remember facts without telling the world."""
         self.state = self.state.model_copy(update=changes)
+
+    def moved(self, host: str) -> None:
+        """The sweep works on that host's disk from now on."""
+        self.note(host=host)
 
     def asked_by(self, trigger: Trigger) -> None:
         """Something else asked for this sweep; the first and the latest ones are kept."""
@@ -204,7 +211,7 @@ class Progress:
             goal=GOAL,
             artifacts=_artifacts(state),
             pending_action=self._pending,
-            budget=Budget(attempts_remaining=self._sweep.settings.max_attempts - len(state.attempts)),
+            budget=_left(self._sweep.settings, state),
             last_evidence_version=max((item.version for item in state.evidence), default=0),
             waiting_for=state.waiting,
             outcome=self._outcome,
@@ -233,6 +240,17 @@ def fitted(checkpoint: Checkpoint) -> Checkpoint:
         if len(shown.model_dump_json().encode()) <= MEMO_BYTES:
             break
     return shown
+
+
+def _left(settings: SweepSettings, state: SweepState) -> Budget:
+    left = rest(settings.budgets.sweep, spent_in(state.attempts))
+    return Budget(
+        attempts_remaining=attempts_left(settings, state.attempts),
+        model_calls_remaining=left.model_calls,
+        tokens_remaining=left.tokens,
+        micro_usd_remaining=left.micro_usd,
+        seconds_remaining=left.seconds,
+    )
 
 
 def _artifacts(state: SweepState) -> dict[str, str]:

@@ -18,6 +18,7 @@ from sweeper.model import (
 )
 from sweeper.model.target import Turn
 from sweeper.policy.next_step import Act, Decision, is_of_ci
+from sweeper.policy.trying import attempts_allowed, without_results
 from sweeper.workflows.approval import Approval
 from sweeper.workflows.calls import is_a
 from sweeper.workflows.lookout import Lookout
@@ -100,18 +101,19 @@ class ProposalLife(Chapter):
 
     async def _fix_again(self, review: Review) -> Ending | None:
         """A request for changes becomes one more attempt on top of the proposal, pushed to the same branch."""
-        if not self._attempts.are_left():
-            reason = f"{review.user} requested changes and no attempt is left"
+        if exhausted := self._attempts.exhausted():
+            reason = f"{review.user} requested changes and {exhausted}"
             return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)
         attempt = await self._lookout.unless_ended(self._attempt_in_place(review), self._bell)
+        self._calls.move(known(self._progress.state.host))
         await self._places.free()
         if isinstance(attempt, Decision):
             return None  # the next look finds the same and ends the story
-        if isinstance(attempt, Ending):
+        if isinstance(attempt, Ending) and not is_of_ci(review):
             return attempt
         self._progress.note(handled_reviews=(*self._progress.state.handled_reviews, review.id))
-        if attempt.patch is None or attempt.verdict.kind is not VerdictKind.FIXED:
-            if is_of_ci(review):
+        if isinstance(attempt, Ending) or attempt.patch is None or attempt.verdict.kind is not VerdictKind.FIXED:
+            if is_of_ci(review) or isinstance(attempt, Ending):
                 return None  # people see the red check, and it may become green by itself
             reason = f"the changes {review.user} requested could not be made: {attempt.verdict.reason}"
             return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)
@@ -148,8 +150,8 @@ class ProposalLife(Chapter):
             branch=self._progress.branch,
             expires_in=self._settings.proposal_ttl,
             merges_itself=self._settings.merge_mode is MergeMode.MERGE,
-            attempts=_without_results(state.attempts),
-            attempts_allowed=self._settings.max_attempts,
+            attempts=without_results(state.attempts),
+            attempts_allowed=attempts_allowed(self._settings, state.attempts),
             effects=state.effects,
             effect_key=self._progress.next_key(),
         )
@@ -164,7 +166,11 @@ class ProposalLife(Chapter):
         request = requests.CommentRequest(
             pull=self._progress.pull,
             effect_key=self._progress.next_key(),
-            answered=requests.Answered(attempt=attempt, reviewer=review.user, allowed=self._settings.max_attempts),
+            answered=requests.Answered(
+                attempt=attempt,
+                reviewer=review.user,
+                allowed=attempts_allowed(self._settings, self._progress.state.attempts),
+            ),
         )
         self._progress.intend(names.COMMENT.name, request)
         self._progress.done(await self._calls.do(names.COMMENT, request))
@@ -181,11 +187,3 @@ class ProposalLife(Chapter):
         self._progress.note(pushes=(*self._progress.state.pushes, patch.commit))
         self._progress.intend(names.PUSH_BRANCH.name, request)
         self._progress.done(await self._calls.do(names.PUSH_BRANCH, request))
-
-
-def _without_results(attempts: tuple[AttemptResult, ...]) -> tuple[AttemptResult, ...]:
-    """Which tries there were and what came of them, without every command of every proof."""
-    bare = {"results": (), "unchecked": (), "restored": (), "sandbox_held": ()}
-    return tuple(
-        attempt.model_copy(update={"verdict": attempt.verdict.model_copy(update=bare)}) for attempt in attempts
-    )

@@ -20,6 +20,8 @@ SHOWN = 20
 LOOKED_AT = 30
 """Of holders and queue, from the front: who is behind them holds nobody up yet."""
 LONGEST_SLEEP = timedelta(days=1)
+WHILE_NOTHING_HAPPENS = timedelta(days=30)
+"""What a human did not want is remembered, and nothing of it is due at any time."""
 
 
 @workflow.defn(name="target")
@@ -78,6 +80,8 @@ class TargetWorkflow:
             return self._target.look_after if self._state.queue or self._state.superseded else LONGEST_SLEEP
         if self._state.is_idle:
             return self._target.keep_idle
+        if self._state.is_quiet:
+            return WHILE_NOTHING_HAPPENS
         return min([LONGEST_SLEEP, *(mute.until - workflow.now() for mute in self._state.mutes)])
 
     async def _ring_next(self) -> None:

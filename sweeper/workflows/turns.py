@@ -8,6 +8,7 @@ from sweeper import ids
 from sweeper.activities import names, requests
 from sweeper.model import Ending, Outcome, Step, SweepInput
 from sweeper.model.target import Answer, Asked, EnterRequest, LeaveRequest, Turn
+from sweeper.policy.trying import rejected_patches
 from sweeper.workflows.calls import Calls
 from sweeper.workflows.progress import Progress, known
 from sweeper.workflows.queueing import Held, standing, until_let_in
@@ -49,7 +50,8 @@ class Turns:
     async def over(self, *, said_no: bool) -> None:
         """The sweep is over; a human's no mutes its cause for a time."""
         if self._progress.state.has_asked:
-            await self._leave(mute_for=self._settings.mute_ttl if said_no else None)
+            rejected = rejected_patches(self._progress.state, said_no=said_no)
+            await self._leave(mute_for=self._settings.mute_ttl if said_no else None, rejected=rejected)
 
     async def _ask_target(self) -> Ending | Held | None:
         while True:
@@ -58,6 +60,7 @@ class Turns:
                 return held
             answer = await self._ask()
             if answer.turn is Turn.GO:
+                self._progress.note(rejected=answer.rejected)
                 return None
             if answer.turn is Turn.WAIT:
                 return Held("its turn at the branch" + standing(answer))
@@ -107,13 +110,16 @@ class Turns:
         await self._calls.do(names.LEAVE_TARGET, gone)
         return None
 
-    async def _leave(self, *, has_proposal: bool = False, mute_for: timedelta | None = None) -> None:
+    async def _leave(
+        self, *, has_proposal: bool = False, mute_for: timedelta | None = None, rejected: tuple[str, ...] = ()
+    ) -> None:
         request = LeaveRequest(
             target=self._target(),
             sweep=workflow.info().workflow_id,
             signature=known(self._progress.state.diagnosis).signature,
             has_proposal=has_proposal,
             mute_for=mute_for,
+            rejected=rejected,
         )
         await self._calls.do(names.LEAVE_TARGET, request)
         self._progress.note(is_queued=False)

@@ -91,8 +91,10 @@ async def test_a_shown_sweep_has_its_checkpoint_and_its_record(sweeps: FakeSweep
         {"id": 31, "user": "ann", "state": "CHANGES_REQUESTED", "commit_id": "a" * 40, "is_answered": True}
     ]
     assert document["versions"] == {"workflow": 1, "verifier": 1}
-    assert document["spent"] == {"attempts": 2, "seconds": {"fix": 1.5}}
-    assert document["budget"] == {"attempts_remaining": 1}
+    used = {"model_calls": 0, "input_tokens": 0, "output_tokens": 0, "micro_usd": 0, "agent_seconds": 0.0}
+    assert document["spent"] == {"attempts": 2, "seconds": {"fix": 1.5}, **used}
+    kinds = ("model_calls", "tokens", "micro_usd", "seconds")
+    assert document["budget"] == {"attempts_remaining": 1} | {f"{kind}_remaining": None for kind in kinds}
 
 
 def test_health_tells_its_parts_and_nothing_else() -> None:

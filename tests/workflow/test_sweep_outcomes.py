@@ -46,7 +46,7 @@ async def test_a_job_that_cannot_be_run_here_proves_nothing(scene: Scene) -> Non
 
 
 async def test_exhausted_attempts_are_escalated_with_the_last_verdict(scene: Scene) -> None:
-    scene.agent_does(MISSES, CHANGES_NOTHING, MISSES)
+    scene.agent_does(MISSES, CHANGES_NOTHING, edit({"app.py": "answer = 44\n"}))
     await scene.start()
     result = await scene.ends(Outcome.ESCALATED)
     assert result.reason == "no verified fix after 3 attempt(s): check 'test' ended with exit code 1"

@@ -7,6 +7,7 @@ from sweeper.policy.rendering.answer import HowToAnswer
 from sweeper.policy.rendering.body import MAX_BODY, body
 from sweeper.policy.rendering.comments import answered_request
 from sweeper.policy.rendering.commit import commit_message, signed_off, title
+from sweeper.policy.rendering.learned import learned, used
 from sweeper.policy.rendering.neutral import code, fenced
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "code",
     "commit_message",
     "fenced",
+    "learned",
     "signed_off",
     "title",
+    "used",
 ]

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from sweeper.model import AttemptResult, Diagnosis, Reproduction, RunFacts
 from sweeper.policy.rendering.answer import HowToAnswer
 from sweeper.policy.rendering.cause import background, what_failed
+from sweeper.policy.rendering.learned import used
 from sweeper.policy.rendering.proof import fine_print, proof
 from sweeper.policy.rendering.story import change, story
 
@@ -36,6 +37,7 @@ def body(
             background(diagnosis.background, facts, block),
             proof(facts, reproduction, attempt, diagnosis.error_lines, block),
             change(attempt, answer.attempts),
+            used([*(one for one in attempts if one.n != attempt.n), attempt]),
             story(attempt, attempts, block, stories),
             answer.text(),
             fine_print(reproduction, attempt),
