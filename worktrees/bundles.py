@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from sweeper.errors import Bug, SweeperError, Transient
+from sweeper.errors import BadInput, Bug, SweeperError, Transient
 from sweeper.model.journal import JournalRef
-from worktrees.journal_log import Log
+from worktrees.journal_log import Log, is_action
 from worktrees.mirror import HeldMirror
-from worktrees.names import commit_id
+from worktrees.names import commit_id, record_ref
 
 _FIRST = b"# v2 git bundle\n"
 _MOST_HEADER = 8
@@ -29,13 +29,12 @@ def patch_ref(journal: JournalRef) -> str:
 
 
 def pack(mirror: HeldMirror, journal: JournalRef, commit: str) -> bytes:
-    """A bundle of a tip, or of a patch and the journal it came from. Raises NotFound, Bug for any other commit."""
-    log = Log.load(mirror, journal, commit)
-    if log.is_patch(commit):
-        refs = {patch_ref(journal): commit, **({journal.ref: log.at} if log.at else {})}
-    else:
-        log.entries(commit)
-        refs = {journal.ref: commit}
+    """A bundle of a tip, or of a patch and the journal it came from. Raises NotFound (`commit`, `base`)."""
+    mirror.require(journal.base)
+    refs = {journal.ref: commit}
+    if not is_action(mirror, commit):
+        at = mirror.read_ref(record_ref(journal.ref))
+        refs = {patch_ref(journal): commit, **({journal.ref: at} if at else {})}
     head = f"-{journal.base} \n" + "".join(f"{tip} {ref}\n" for ref, tip in refs.items())
     asked = "".join(f"{tip}\n" for tip in refs.values()) + f"^{journal.base}\n"
     options = ("--revs", "--thin", "--stdout", "--threads=1", "--delta-base-offset", "-q")
@@ -43,7 +42,7 @@ def pack(mirror: HeldMirror, journal: JournalRef, commit: str) -> bytes:
 
 
 def unpack(mirror: HeldMirror, journal: JournalRef, commit: str, bundle: bytes) -> Mapping[str, str]:
-    """Have its objects in the mirror; the refs to set, by name. Twice is a no-op.
+    """Have its objects in the mirror; the refs that are left to set, by name. Twice is a no-op.
 
     Raises Bug for what is no whole bundle of that commit and journal, NotFound without `base`.
     """
@@ -59,7 +58,15 @@ def unpack(mirror: HeldMirror, journal: JournalRef, commit: str, bundle: bytes) 
         _take_in(beside, objects)
         _check(beside, journal, refs)
     _take_in(mirror, objects)
-    return refs
+    return {ref: tip for ref, tip in refs.items() if _is_to_set(mirror, ref, tip, is_asked_for=tip == commit)}
+
+
+def _is_to_set(mirror: HeldMirror, ref: str, tip: str, *, is_asked_for: bool) -> bool:
+    """Not a journal that is further on here, and none of those that only came along with a patch, if there is one."""
+    at = mirror.read_ref(ref)
+    if at is None or not is_asked_for:
+        return at is None
+    return mirror.ask("merge-base", "--is-ancestor", tip, at, accept=(0, 1)).exit_code == 1
 
 
 def _taken_apart(journal: JournalRef, commit: str, bundle: bytes) -> tuple[dict[str, str], bytes]:
@@ -70,10 +77,19 @@ def _taken_apart(journal: JournalRef, commit: str, bundle: bytes) -> tuple[dict[
         raise Bug(f"What was kept of {journal.ref} is no git bundle; begin the attempt again.")
     needed = {found[1] for line in lines[1:] if (found := _NEEDED.fullmatch(line))}
     refs = {found[2]: found[1] for line in lines[1:] if (found := _OFFERED.fullmatch(line))}
-    is_ours = needed == {journal.base} and refs.keys() <= {journal.ref, patch_ref(journal)}
+    is_ours = needed == {journal.base} and all(_is_ours(journal, ref) for ref in refs)
     if not is_ours or commit not in refs.values() or len(lines) != 1 + len(needed) + len(refs):
         raise Bug(f"The bundle is not one of {commit} in {journal.ref} on {journal.base}; begin the attempt again.")
     return refs, objects
+
+
+def _is_ours(journal: JournalRef, ref: str) -> bool:
+    """Who wants nothing but a patch may not know the journal it came from."""
+    try:
+        record_ref(ref)
+    except BadInput:
+        return False
+    return not journal.sweep or ref in (journal.ref, patch_ref(journal))
 
 
 def _take_in(mirror: HeldMirror, objects: bytes) -> None:
@@ -87,15 +103,12 @@ def _take_in(mirror: HeldMirror, objects: bytes) -> None:
 
 
 def _check(mirror: HeldMirror, journal: JournalRef, refs: Mapping[str, str]) -> None:
-    """Each ref's commit is there with all that it has, and is what its ref says."""
+    """Each ref's commit is there with all that it has; this journal's is a chain of actions."""
     try:
-        log = Log.load(mirror, journal, *refs.values())
-        for ref, commit in refs.items():
+        for commit in refs.values():
             mirror.ask("rev-list", "--objects", "--quiet", commit, f"^{journal.base}")
-            if ref == journal.ref:
-                log.entries(commit)
-            elif not log.is_patch(commit):
-                raise Bug(f"{commit} is no patch on {journal.base}; begin the attempt again.")
+        if refs.get(journal.ref) and patch_ref(journal) not in refs:
+            Log.load(mirror, journal, refs[journal.ref]).entries(refs[journal.ref])
     except Transient:
         raise
     except SweeperError as error:

@@ -143,13 +143,10 @@ class JournalStore:
         def work() -> None:
             with self._mirror(journal).reading() as mirror:
                 refs = bundles.unpack(mirror, journal, commit, bundle)
-                log = Log.load(mirror, journal, *refs.values())
             for ref, tip in refs.items():
-                is_journal_of_patch = ref == journal.ref and tip != commit
-                if ref != journal.ref or not (log.holds(tip) or (is_journal_of_patch and log.at)):
-                    self._move(journal, ref, tip)
+                self._move(journal, ref, tip)
 
-        return await in_thread(work)
+        await in_thread(work)
 
     async def has(self, journal: JournalRef, commit: str) -> bool:
         """Whether `commit` is on this host. Only looks."""

@@ -146,15 +146,17 @@ class Log:
         """Of the action that comes after `tip`."""
         return len(self.entries(tip)) + 1
 
-    def is_patch(self, commit: str) -> bool:
-        """Whether a commit is one on `base` that records no action."""
-        row = self._rows[commit]
-        return row.record is None and row.parents == (self.journal.base,)
-
 
 def _row(record: str) -> tuple[str, _Row]:
     commit, parents, seconds, message = record.split("\n", 3)
     return commit, _Row(tuple(parents.split()), int(seconds), _read_back(message))
+
+
+def is_action(mirror: HeldMirror, commit: str) -> bool:
+    """Whether a commit records an action. Raises NotFound if it is not here."""
+    mirror.require(commit)
+    message = mirror.ask("log", "--no-walk", "--no-show-signature", "-z", "--format=%B", commit, "--").records()
+    return bool(message) and _read_back(message[0]) is not None
 
 
 def with_paths(mirror: HeldMirror, entries: Sequence[Entry]) -> tuple[Entry, ...]:

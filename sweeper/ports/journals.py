@@ -11,17 +11,21 @@ class Journals(Protocol):
     """Journals on this host's disk. Trees are read and written without a checkout.
 
     `tip` is the journal's last commit as its owner knows it (`base` before the first action). Every method that writes
-    first looks for the action's key: there with the same arguments, it answers from the record; with others it raises
-    NonDeterminism. Tip and record are compared and set in one step, so an action cut short leaves only loose objects.
+    first looks for the action's key: there with the same arguments, it answers from the record; with others, or on
+    another tip, it raises NonDeterminism. Tip and record are compared and set in one step, so an action cut short
+    leaves only loose objects; Stale if somebody else recorded another action at the same moment.
     Raises NotFound when `tip` is not on this host: restore it from its bundle.
     """
 
     async def change(self, journal: JournalRef, tip: str, action: AgentAction, edits: Sequence[FileEdit]) -> Recorded:
-        """Record these files as one action. Raises PolicyDenied for a path that no commit may hold."""
+        """Record these files as one action, each at most once in it.
+
+        Raises PolicyDenied for a path that no commit may hold, that lies behind a symlink, or that is no file's.
+        """
         ...
 
     async def snapshot(self, journal: JournalRef, tip: str, action: AgentAction, workspace: Workspace) -> Recorded:
-        """Record the tree that lies in a workspace of `tip` as one action. Raises PolicyDenied as above."""
+        """Record the tree that lies in a workspace of `tip` as one action. Raises PolicyDenied as above, HostLost."""
         ...
 
     async def done(self, journal: JournalRef, tip: str, action: AgentAction) -> Recorded | None:
@@ -39,11 +43,14 @@ class Journals(Protocol):
         ...
 
     async def bundle(self, journal: JournalRef, commit: str) -> bytes:
-        """All that `commit` (tip or patch) has and `base` has not, for another host."""
+        """All that `commit` (tip or patch) has and `base` has not, for another host. A patch brings its journal."""
         ...
 
     async def restore(self, journal: JournalRef, commit: str, bundle: bytes) -> None:
-        """Have `commit` on this host, whose mirror has `base`. Twice is a no-op. Raises Bug for a bundle without it."""
+        """Have `commit` on this host, whose mirror has `base`, and the journal at it unless it is further on here.
+
+        Twice is a no-op. Raises Bug for a bundle without it; nothing of such a bundle is left.
+        """
         ...
 
     async def has(self, journal: JournalRef, commit: str) -> bool:
