@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from adapters.models.recorded.faults import FaultKind, FaultRule
-from adapters.models.recorded.ledger import Entry, KeyShown, Outcome
+from adapters.models.recorded.ledger import Entry, KeyShown, Outcome, read_ledger
 from adapters.models.recorded.options import RecordedOptions
 from adapters.models.recorded.script import Script, ToolCall, Turn, Usage
 from adapters.models.recorded.server import recorded_models
@@ -182,6 +182,14 @@ async def test_what_the_real_services_refuse_is_refused(tmp_path: Path, kind: ty
     assert loose.json()["error"]["type"] == malformed.json()["error"]["type"] == "invalid_request_error"
 
 
+async def test_a_conversation_that_a_server_would_have_to_keep_is_refused(tmp_path: Path) -> None:
+    async with speaking(tmp_path) as (_, http):
+        body = ResponsesTalk().body(stream=False) | {"previous_response_id": "resp_1"}
+        answer = await http.post(ResponsesTalk.path, json=body)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"].startswith("previous_response_id: ")
+
+
 async def test_the_ledger_tells_of_each_request_what_matters(tmp_path: Path) -> None:
     async with speaking(tmp_path, FaultRule(kind=FaultKind.OVERLOADED)) as (model, http):
         await http.post(ChatTalk.path, json=ChatTalk(system="be good").body(stream=True))
@@ -251,6 +259,8 @@ async def test_the_ledger_outlives_a_kill_of_the_server(tmp_path: Path) -> None:
         model.kill()
         with pytest.raises(httpx.TransportError):
             await second
+    kept = read_ledger(Path(model.info.ledger_file))
+    assert (kept.total, kept.distinct, kept.open) == (2, 1, 1)
     async with speaking(tmp_path) as (again, http):
         await talk.ask(http, stream=False)
         calls = await again.calls()

@@ -1,5 +1,6 @@
 """The ledger: every request, on disk before its answer goes out, so that it outlives any kill."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -68,21 +69,10 @@ class Ledger:
     """
 
     def __init__(self, file: Path) -> None:
-        self._entries: dict[int, Entry] = {}
         self._out = file.open("a+b")
-        self._out.truncate(self._read())
-
-    def _read(self) -> int:
         self._out.seek(0)
-        end = 0
-        for line in self._out:
-            try:
-                entry = Entry.model_validate_json(line)
-            except ValidationError:
-                break
-            self._entries[entry.n] = entry
-            end += len(line)
-        return end
+        self._entries, end = _whole_lines(self._out)
+        self._out.truncate(end)
 
     def close(self) -> None:
         """Close the file."""
@@ -105,10 +95,34 @@ class Ledger:
 
     def view(self) -> LedgerView:
         """Everything so far."""
-        calls = [entry for entry in self._entries.values() if entry.is_model_call]
-        return LedgerView(
-            entries=tuple(self._entries.values()),
-            total=len(calls),
-            distinct=len({entry.digest for entry in calls}),
-            open=sum(entry.outcome is Outcome.OPEN for entry in calls),
-        )
+        return _view(self._entries)
+
+
+def read_ledger(file: Path) -> LedgerView:
+    """What a ledger's file holds, whether its server lives or not."""
+    with file.open("rb") as lines:
+        return _view(_whole_lines(lines)[0])
+
+
+def _whole_lines(lines: Iterable[bytes]) -> tuple[dict[int, Entry], int]:
+    """The last line of each request, and where the whole lines end."""
+    entries: dict[int, Entry] = {}
+    end = 0
+    for line in lines:
+        try:
+            entry = Entry.model_validate_json(line)
+        except ValidationError:
+            break
+        entries[entry.n] = entry
+        end += len(line)
+    return entries, end
+
+
+def _view(entries: dict[int, Entry]) -> LedgerView:
+    calls = [entry for entry in entries.values() if entry.is_model_call]
+    return LedgerView(
+        entries=tuple(entries.values()),
+        total=len(calls),
+        distinct=len({entry.digest for entry in calls}),
+        open=sum(entry.outcome is Outcome.OPEN for entry in calls),
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import count
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from adapters.models.recorded.answer import CREATED, Answer, Call, Problem, as_object, pieces
 from adapters.models.recorded.asked import Asked, By, Said
@@ -48,6 +48,7 @@ class _Request(Lenient):
     instructions: str | None = None
     stream: bool | None = None
     tools: list[_Tool] | None = None
+    previous_response_id: None = Field(default=None, description="Nothing is kept that a request could go on from.")
 
     def said(self) -> tuple[Said, ...]:
         """Everything so far."""
