@@ -1,5 +1,6 @@
 """Green twice on one commit: every check of the plan, with what its job runs before and after it."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from sweeper.model import (
     Tally,
     VerdictKind,
 )
-from sweeper.policy.proof.comparing import Expected, compare
+from sweeper.policy.proof.comparing import Expected, compare, is_in_parts, names_lost
 from sweeper.policy.proof.judging import (
     GREEN_RUNS,
     REPORT_DISAGREES,
@@ -127,7 +128,7 @@ class GreenRuns:
         if not result.is_green and (failure := await self._red(check, run, result, tree)) is not None:
             return failure
         seen = await self._side_effects(check, run, tree)
-        found = count_findings(counted_in(self._without, check.name), result, by_number=run.names is None)
+        found = count_findings(await self._counted_without(check, run), result, by_number=run.names is None)
         if not found:
             seen += await self._by_name(check, run, tree, exercise)
         self._record.keep([finding for finding in seen if finding.severity is Severity.SHOW])
@@ -178,29 +179,41 @@ class GreenRuns:
 
     async def _by_name(self, check: Check, run: JobRun, tree: Tree, exercise: Exercise) -> tuple[Finding, ...]:
         """Each test for itself. Where there is nothing to compare with, the untouched tree is run only on suspicion."""
+        before = await self._names_without(check)
         if run.names is None:
-            return ()
+            return names_lost(check.name) if before else ()
         diagnosis = self._request.diagnosis
         expected = Expected(
             check=check.name,
-            before=await self._names_without(check),
+            before=before,
             named=diagnosis.tests if diagnosis else (),
             removed=exercise.removed,
             decides=exercise.decides,
         )
-        compared = compare(expected, run.names)
-        if compared.is_refused and not expected.before:
+        compared = await asyncio.to_thread(compare, expected, run.names)
+        if compared.is_refused and not before:
             without = await self._runner.run(check, tree.at(self._base), counted=True)
             known = () if without.names is None else (without.names,)
-            compared = compare(expected.model_copy(update={"before": known}), run.names)
+            expected = expected.model_copy(update={"before": known})
+            compared = await asyncio.to_thread(compare, expected, run.names)
         for sentence in compared.notes:
             self._record.note(sentence)
         return compared.findings
+
+    async def _counted_without(self, check: Check, run: JobRun) -> Tally | None:
+        names = await self._names_without(check) if run.names is not None else ()
+        if run.names is not None and names and is_in_parts(names[0], run.names):
+            return None
+        return counted_in(self._without, check.name)
 
     async def _names_without(self, check: Check) -> tuple[Names, ...]:
         if check.name not in self._names:
             tallies = [r.tally for r in self._without if r.check == check.name and r.part is Part.CHECK]
             read = [await self._runner.names_of(tally) for tally in tallies]
+            if any(tally and tally.names and names is None for tally, names in zip(tallies, read, strict=True)):
+                self._record.note(
+                    f"Names of the tests of check {check.name!r} before the change are not kept any more."
+                )
             self._names[check.name] = tuple(names for names in read if names is not None)
         return self._names[check.name]
 

@@ -215,15 +215,14 @@ class JobRunner:
         if result.limit is not None:
             return Listing(collection=Collection.CUT)
         data = await self._workspaces.left_in(room.home, left_at(number, COLLECTED), MAX_BYTES)
-        return listing(data or output)
+        return await asyncio.to_thread(listing, data or output)
 
     async def _named(self, report: Report, listed: Listing, output: bytes) -> tuple[Names | None, Tally]:
         """The names as they are kept, and the counts that enter the history beside a reference to them.
 
         Foreign code chose the names. What is compared is redacted on both sides; a text that redaction broke is none.
         """
-        text = redact(matched(report, listed, output).text().encode("utf-8", "replace"))
-        names = names_in(text.decode("utf-8", "replace"))
+        text, names = await asyncio.to_thread(_kept, report, listed, output)
         kept = await self._artifacts.put(text) if names is not None else None
         return names, report.tally(listed.count).model_copy(update={"names": kept})
 
@@ -279,7 +278,14 @@ class JobRunner:
 
     async def _report(self, room: _Room, number: int) -> Report | None:
         data = await self._workspaces.left_in(room.home, left_at(number, REPORT), MAX_BYTES)
-        return read_report(data) if data else None
+        return await asyncio.to_thread(read_report, data) if data else None
+
+
+def _kept(report: Report, listed: Listing, output: bytes) -> tuple[bytes, Names | None]:
+    text = matched(report, listed, output).text().encode("utf-8", "replace")
+    kept = redact(text)
+    names = names_in(kept.decode("utf-8", "replace")) if kept.count(b"\n") == text.count(b"\n") else None
+    return kept, names
 
 
 def _commands(check: Check) -> tuple[str, ...]:

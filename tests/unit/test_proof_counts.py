@@ -4,8 +4,8 @@ import pytest
 
 from sweeper.model import CheckResult, Tally
 from sweeper.policy.proof import judging
-from sweeper.policy.proof.reports import dotted, read_report
 from sweeper.policy.proof.collecting import collected_tests
+from sweeper.policy.proof.reports import dotted, read_report
 from sweeper.policy.proof.tallies import printed_tally
 from tests.support.proofs import junit
 
@@ -109,6 +109,7 @@ TEN = Tally(passed=9, failed=1, source="report file")
         (TEN, result(passed=0), ["no_tests_ran"]),
         (TEN, result(), ["counts_gone"]),
         (None, result(passed=0), ["no_tests_ran"]),
+        (TEN, result(passed=10, source="printed by unittest"), ["counts_gone"]),
         (None, result(), []),
         (None, result(passed=3, failed=1), ["report_disagrees"]),
         (TEN, result(passed=10, collected=14), ["report_disagrees"]),

@@ -1,8 +1,8 @@
 """Reading what `pytest --collect-only -q` prints: how many tests there are, and which.
 
-One test a line by its node id, then how many ("12 tests collected in 0.10s"); told to be quieter still, only a number
-for each file. A step may call pytest several times, and prints that often: pytest's manual, "Working with custom
-collection" and `Config.get_verbosity`.
+One test a line by its node id, an empty line, then how many ("12 tests collected in 0.10s"). Told to be quieter still
+it says no number, or nothing but a number for each file (`_printcollecteditems` of its terminal reporter). A step may
+call pytest several times, and prints that often.
 """
 
 import re
@@ -43,10 +43,11 @@ class Listing(Strict):
 def listing(output: bytes) -> Listing:
     """What a collecting run printed. Lines that are no test of it, more or fewer than it says, make it a count only."""
     text = _ANSI.sub("", output.decode("utf-8", "replace")).replace("\r\n", "\n")
-    count, sessions = _count(text), max(len(_COLLECTED.findall(text)) + len(_NO_TESTS.findall(text)), 1)
+    count = _count(text)
     if count is None:
         return Listing(collection=Collection.NONE)
-    ids = _ids(text)
+    ids, lists = _ids(text)
+    sessions = len(_COLLECTED.findall(text)) + len(_NO_TESTS.findall(text)) or max(lists, 1)
     if len(ids) != count:
         return Listing(collection=Collection.COUNTED, count=count, sessions=sessions)
     return Listing(collection=Collection.LISTED, count=count, ids=tuple(sorted(set(ids))), sessions=sessions)
@@ -68,9 +69,12 @@ def _count(text: str) -> int | None:
     return sum(int(count) for count in counts) if counts else None
 
 
-def _ids(text: str) -> list[str]:
-    """Behind a heading stand warnings and errors, which name tests too, up to the line that says how many."""
-    found, is_told = [], False
+def _ids(text: str) -> tuple[list[str], int]:
+    """The ids, and how many lists of them there are: an empty line ends one.
+
+    Behind a heading stand warnings and errors, which name tests too, up to the line that says how many.
+    """
+    found, lists, is_told, is_open = [], 0, False, False
     for line in text.split("\n"):
         if _COLLECTED.search(line) or _NO_TESTS.match(line):
             is_told = False
@@ -78,4 +82,7 @@ def _ids(text: str) -> list[str]:
             is_told = True
         elif not is_told and _ID.match(line):
             found.append(line)
-    return found
+            lists += not is_open
+            is_open = True
+        is_open = is_open and line.strip() != ""
+    return found, lists

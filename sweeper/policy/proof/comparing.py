@@ -68,6 +68,19 @@ def compare(expected: Expected, after: Names) -> Compared:
     return Compared(tuple(found), tuple(notes))
 
 
+def is_in_parts(before: Names, after: Names) -> bool:
+    """Whether the last of several calls overwrote the report of the others, without the change as with it.
+
+    Then neither report holds all tests, and they may be of different calls: their numbers say nothing.
+    """
+    return before.sessions > 1 and (after.sessions > 1 or after.collection is Collection.NOT_ASKED)
+
+
+def names_lost(check: str) -> tuple[Finding, ...]:
+    """For a run whose tests cannot be told by name, where those of the untouched tree could."""
+    return (_reject(REPORT_DISAGREES, Expected(check=check), "names of tests are known without the change only"),)
+
+
 def _disagreements(expected: Expected, before: Names | None, after: Names) -> Iterator[Finding]:
     asked = before is not None and before.collection in (Collection.LISTED, Collection.COUNTED)
     if asked and after.collection is Collection.NONE:
@@ -96,12 +109,7 @@ def _is_tolerated(before: Names | None, after: Names) -> bool:
     if before is None:
         return False
     told_otherwise = before.stopped and 0 < len(after.unmatched) <= len(after.others)
-    return before.renames or told_otherwise or _is_in_parts(before, after)
-
-
-def _is_in_parts(before: Names, after: Names) -> bool:
-    """The last of several calls has overwritten the report of the others, without the change as with it."""
-    return before.sessions > 1 and (after.sessions > 1 or after.collection is Collection.NOT_ASKED)
+    return before.renames or told_otherwise or is_in_parts(before, after)
 
 
 def _lost(before: Names, after: Names) -> Iterator[_Lost]:
@@ -109,7 +117,7 @@ def _lost(before: Names, after: Names) -> Iterator[_Lost]:
     for test, end in before.collected.items():
         if how := _how_lost(test, end, before, after, reported):
             yield _Lost(test, how)
-    if _is_in_parts(before, after):
+    if is_in_parts(before, after):
         return
     for test, end in before.others.items():
         now = reported.get(test)
@@ -129,11 +137,11 @@ def _how_lost(test: str, end: End | None, before: Names, after: Names, reported:
         now = next((reported[form] for form in forms(test) if form in reported), None)
     if now is End.SKIPPED:
         return "skipped" if end in (End.PASSED, End.FAILED) else ""
-    if now is not None or _is_in_parts(before, after):
+    if now is not None or is_in_parts(before, after):
         return ""
     if end is None:  # so it was without the change, unless that run was stopped before this test
         return "not run" if before.stopped and after.is_listed and not _is_tolerated(before, after) else ""
-    return "not run"
+    return "not run" if after.is_listed else "gone"
 
 
 def _has_below(reported: dict[str, End], collector: str) -> bool:
@@ -142,6 +150,7 @@ def _has_below(reported: dict[str, End], collector: str) -> bool:
 
 
 def _judged(expected: Expected, before: Names, after: Names, lost: Sequence[_Lost]) -> Iterator[Finding]:
+    """Worst first."""
     failed = _failed(expected, before)
     functions = {_function(test) for test, end in (after.collected or after.others).items() if end is not End.SKIPPED}
     hard: dict[str, list[str]] = {}
@@ -154,7 +163,7 @@ def _judged(expected: Expected, before: Names, after: Names, lost: Sequence[_Los
             soft.append(test)
         else:
             hard.setdefault(TEST_GONE, []).append(f"{test} ({how})")
-    for name, tests in hard.items():
+    for name, tests in sorted(hard.items()):
         yield _reject(name, expected, f"ran without the change and not with it: {_some(tests)}")
     if soft:
         detail = f"the change renames, removes or replaces {_some(soft)}"
@@ -171,7 +180,7 @@ def _failed(expected: Expected, before: Names) -> set[str]:
 
 def _notes(expected: Expected, before: Names | None, after: Names) -> Iterator[str]:
     check = f"check {expected.check!r}"
-    if before is not None and _is_in_parts(before, after):
+    if before is not None and is_in_parts(before, after):
         yield f"The step of {check} calls pytest several times; only tests of the last call are compared by their ends."
     elif before is not None and before.renames:
         yield f"In {check} reports call tests otherwise than they are collected; those are compared as reported."
@@ -185,13 +194,17 @@ def _notes(expected: Expected, before: Names | None, after: Names) -> Iterator[s
 
 def _meant(named: Sequence[str], ends: dict[str, End | None]) -> Iterator[tuple[str, list[str]]]:
     """Reports name tests from where the tool was started, CI from the top of the tree, or the other way round."""
-    wanted = {name: forms(name)[0] for name in named if "::" in name}
+    wanted = {name: forms(name) for name in named if "::" in name}
     found: dict[str, list[str]] = {name: [] for name in wanted}
+    tail = min((len(form) for asked in wanted.values() for form in asked), default=0)
+    tails = {form[-tail:] for asked in wanted.values() for form in asked}
     for test in ends if wanted else ():
-        own = forms(test)[0]
-        for name, asked in wanted.items():
-            if own == asked or own.endswith(f".{asked}") or asked.endswith(f".{own}"):
-                found[name].append(test)
+        for own in forms(test):
+            if len(own) >= tail and own[-tail:] not in tails:  # so it is for nearly all of many tests
+                continue
+            for name, asked in wanted.items():
+                if any(own == one or own.endswith(f".{one}") or one.endswith(f".{own}") for one in asked):
+                    found[name].append(test)
     yield from found.items()
 
 

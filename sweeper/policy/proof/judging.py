@@ -92,4 +92,6 @@ def unknown_counts(results: Sequence[CheckResult]) -> tuple[str, ...]:
         elif result.tally.source != SOURCE:
             sentence = f"Tests of check {result.check!r} were counted as {result.tally.source}, no report"
             told[result.check] = f"{sentence}: compared by number, not by name."
+        elif result.tally.names is None:
+            told[result.check] = f"Tests of check {result.check!r} were compared by number, not by name."
     return tuple(told.values())

@@ -118,4 +118,6 @@ def dotted_before(test: str) -> str:
 
 
 def _allowed(name: str) -> str:
-    return _NOT_IN_XML.sub(lambda found: f"#x{ord(found[0]):0{2 if ord(found[0]) <= 0xFF else 4}X}", name).strip(".")
+    if not name.isprintable():
+        name = _NOT_IN_XML.sub(lambda found: f"#x{ord(found[0]):0{2 if ord(found[0]) <= 0xFF else 4}X}", name)
+    return name.strip(".")

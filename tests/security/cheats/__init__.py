@@ -6,6 +6,7 @@ from tests.security.cheats.in_files import IN_FILES
 from tests.security.cheats.in_languages import IN_LANGUAGES
 from tests.security.cheats.in_machinery import IN_MACHINERY
 from tests.security.cheats.in_motion import IN_MOTION
+from tests.security.cheats.in_names import IN_NAMES
 from tests.security.cheats.in_runs import IN_RUNS
 from tests.security.cheats.in_settings import IN_SETTINGS
 from tests.security.cheats.in_tests import IN_TESTS
@@ -19,6 +20,7 @@ CHEATS: tuple[Cheat, ...] = (
     *IN_FILES,
     *IN_MOTION,
     *IN_RUNS,
+    *IN_NAMES,
 )
 
 __all__ = ["CHEATS", "Cheat"]
