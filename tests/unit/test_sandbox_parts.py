@@ -270,15 +270,45 @@ async def test_the_cancellation_comes_after_the_work() -> None:
         await running
 
 
-def test_a_filter_is_a_whole_number_of_instructions_that_ends_in_a_verdict() -> None:
-    for machine in ("x86_64", "aarch64", "riscv64"):
-        program = filter_program(machine)
-        assert program is not None
-        steps = [struct.unpack("=HBBI", program[at : at + 8]) for at in range(0, len(program), 8)]
-        assert [code for code, *_ in steps[-2:]] == [0x06, 0x06]
-        refuse = len(steps) - 1
-        jumps = [(n, yes, no) for n, (code, yes, no, _) in enumerate(steps) if code in (0x15, 0x35)]
-        assert {n + 1 + (yes or no) for n, yes, no in jumps} == {refuse}
+ALLOW, REFUSE, NO_FAMILY = 0x7FFF0000, 0x00050001, 0x00050061
+
+
+def filtered(program: bytes, architecture: int, number: int, first: int = 0) -> int:
+    """What the kernel does with such a call: a reading of the few instructions that the filter has."""
+    words = {0: number, 4: architecture, 16: first}
+    steps = [struct.unpack("=HBBI", program[at : at + 8]) for at in range(0, len(program), 8)]
+    at, loaded = 0, 0
+    while True:
+        code, yes, no, value = steps[at]
+        at += 1
+        if code == 0x06:
+            return int(value)
+        if code == 0x20:
+            loaded = words[value]
+        else:
+            at += yes if (loaded == value if code == 0x15 else loaded >= value) else no
+
+
+@pytest.mark.parametrize(
+    ("machine", "mark", "keyctl", "io_uring", "socket", "socketpair"),
+    [
+        ("x86_64", 0xC000003E, 250, 425, 41, 53),
+        ("aarch64", 0xC00000B7, 219, 425, 198, 199),
+        ("riscv64", 0xC00000F3, 219, 425, 198, 199),
+    ],
+)
+def test_a_filter_refuses_some_calls_and_sockets_of_families_that_no_namespace_holds(
+    machine: str, mark: int, keyctl: int, io_uring: int, socket: int, socketpair: int
+) -> None:
+    program = filter_program(machine)
+    assert program is not None
+    for call in (keyctl, io_uring, 0x40000000 + 1):
+        assert filtered(program, mark, call) == REFUSE
+    assert filtered(program, mark ^ 1, 1) == REFUSE
+    assert filtered(program, mark, 1, first=40) == ALLOW
+    for call in (socket, socketpair):
+        assert [filtered(program, mark, call, family) for family in (1, 2, 10, 16)] == [ALLOW] * 4
+        assert {filtered(program, mark, call, family) for family in (0, 3, 17, 38, 40, 44)} == {NO_FAMILY}
 
 
 def test_no_filter_is_claimed_for_an_unknown_machine() -> None:
