@@ -191,6 +191,8 @@ def test_cases_of_a_test_may_be_named_anew_but_for_those_that_failed() -> None:
     one, two, three = (f"tests/test_calc.py::test_p[{n}]" for n in range(3))
     compared = held(names({one: F, two: P}), names({one: P, three: P}))
     assert (told(compared), told(compared, Severity.SHOW)) == ([], ["tests_removed_by_the_change"])
+    again = {"tests.test_calc.test_p[0]": P, "tests.test_calc.test_p[2]": P}
+    assert told(held(names({one: F, two: P}), names(others=again, collection=Collection.NOT_ASKED))) == []
     assert told(held(names({one: F, two: P}), names({two: P, three: P}))) == ["failing_test_gone"]
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from sweeper.model import (
+    ArtifactRef,
     AttemptResult,
     Background,
     Diagnosis,
@@ -103,6 +104,13 @@ def test_a_command_that_ran_on_one_side_alone_is_said_to() -> None:
     )
     assert "| **red**: time limit (1.2 s) | not run |" in text
     assert "| not run | green: exit 0 (1.2 s) |" in text
+
+
+def test_tests_that_were_compared_by_name_say_so_with_the_digest_of_their_names() -> None:
+    names = ArtifactRef(digest="sha256:" + "a" * 52 + "0123456789ab", size=90)
+    tally = Tally(collected=2, passed=2, source="report file", names=names)
+    text = _body(after=attempt(verdict=verdict(results=(check_result(tally=tally),))))
+    assert "`report file`, by name (`0123456789ab`)" in text
 
 
 def test_tests_are_counted_before_and_after() -> None:

@@ -153,8 +153,9 @@ async def test_another_test_in_the_place_of_the_red_one_is_tampering(bench: Benc
 
 async def test_the_second_green_run_is_held_against_names_as_well(bench: Bench) -> None:
     shown = await bench.reproduce(diagnosis=FAILING)
-    runs = iter([ends, ends, lambda tree: {THIRD: "passed", TESTS[1]: "passed"}])  # the first, its collection, the next
-    bench.tests("pytest", lambda tree: next(runs)(tree))
+    runs = iter((ends, ends))  # the first, and its collection
+    swapped = {THIRD: "passed", TESTS[1]: "passed"}
+    bench.tests("pytest", lambda tree: run(tree) if (run := next(runs, None)) else swapped)
     fix = bench.commit({"app.py": "answer = 42\n"}, bench.base)
     verdict = await bench.verify(fix, diagnosis=FAILING, reproduction=shown)
     assert (verdict.kind, names(verdict.findings)) == (VerdictKind.TAMPERED, {"failing_test_gone"})

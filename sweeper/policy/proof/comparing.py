@@ -152,14 +152,14 @@ def _has_below(reported: dict[str, End], collector: str) -> bool:
 def _judged(expected: Expected, before: Names, after: Names, lost: Sequence[_Lost]) -> Iterator[Finding]:
     """Worst first."""
     failed = _failed(expected, before)
-    functions = {_function(test) for test, end in (after.collected or after.others).items() if end is not End.SKIPPED}
+    functions = {_function(test) for test, end in after.reported().items() if end is not End.SKIPPED}
     hard: dict[str, list[str]] = {}
     soft: list[str] = []
     for test, how in lost:
         removed = expected.removed.explains(test)
         if test in failed and (expected.decides or not removed):
             hard.setdefault(FAILING_TEST_GONE, []).append(f"{test} ({how})")
-        elif removed or (how == "gone" and "[" in test and _function(test) in functions):
+        elif removed or (how == "gone" and _is_case(test) and _function(test) in functions):
             soft.append(test)
         else:
             hard.setdefault(TEST_GONE, []).append(f"{test} ({how})")
@@ -220,9 +220,13 @@ def _unstable(runs: Sequence[Names]) -> set[str]:
     }
 
 
+def _is_case(test: str) -> bool:
+    """Whether it is one of several cases of a test."""
+    return test.endswith("]") and "[" in (test.partition("::")[2] or test)
+
+
 def _function(test: str) -> str:
-    file, colons, inside = test.partition("::")
-    return f"{file}{colons}{inside.partition('[')[0]}" if colons else test.partition("[")[0]
+    return forms(test)[0].partition("[")[0]
 
 
 def _reject(name: str, expected: Expected, detail: str) -> Finding:

@@ -93,9 +93,14 @@ def _counts(runs: Runs) -> str:
         for when, side in (("before", runs.before), ("after", runs.after)):
             tally = next((run.tally for run in reversed(side.get(key, ())) if run.tally), None)
             if tally is not None:
-                rows.append(f"| {cell(key[2] or key[0], 60)} | {when} | {_numbers(tally)} | {cell(tally.source, 60)} |")
+                rows.append(f"| {cell(key[2] or key[0], 60)} | {when} | {_numbers(tally)} | {_counted(tally)} |")
     head = ("| tests of | | collected | passed | failed | skipped | counted by |", "|---|---|---|---|---|---|---|")
     return "\n".join([*head, *rows]) if rows else ""
+
+
+def _counted(tally: Tally) -> str:
+    """The digest is the same for the same tests with the same ends."""
+    return cell(tally.source, 60) + (f", by name ({code(tally.names.digest[-12:])})" if tally.names else "")
 
 
 def _numbers(tally: Tally) -> str:
