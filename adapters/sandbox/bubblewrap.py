@@ -27,10 +27,11 @@ from adapters.sandbox.problems import NO_BWRAP, ROOT_ALONE, KernelSettings, expl
 from adapters.sandbox.seccomp import filter_program
 from adapters.sandbox.tools import HostView, Tools, find_tools
 from adapters.sandbox.tree import SetupFailed, Tree, behind_gate
+from adapters.sandbox.underway import Underway, end_left_runs
 from adapters.sandbox.versions import installed_tools
 from sweeper.errors import MissingTool, SweeperError
 from sweeper.model import Tool
-from sweeper.ports import SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
+from sweeper.ports import SandboxFacts, SandboxResult, SandboxRun
 
 NAME = "bubblewrap"
 
@@ -93,6 +94,7 @@ class Bubblewrap:
         facts = await self.probe()
         if facts.problem is not None or self._binary is None:
             raise MissingTool(facts.problem or NO_BWRAP)
+        await end_left_runs()
         result, _ = await self._execute(self._binary, run)
         return result
 
@@ -146,8 +148,9 @@ class Bubblewrap:
                 files |= gate.program()
             with in_memory([*files.values(), *self._filter]) as descriptors:
                 line = partial(command_line, binary, self._identity, inside=self._inside(run, list(files), descriptors))
-                async with Tree(line, descriptors) as tree:
-                    code = await _supervise(tree, guard, run.limits, output)
+                with Underway() as underway:
+                    async with Tree(line, descriptors) as tree:
+                        code = await _supervise(tree, guard, output, underway)
                 limit = tree.ended_by or guard.explain(code)
         finally:
             await to_the_end(asyncio.to_thread(guard.close))
@@ -187,13 +190,15 @@ def _own_places(run: SandboxRun) -> list[Mount]:
     return places
 
 
-async def _supervise(tree: Tree, guard: Guard, limits: SandboxLimits, output: CappedOutput) -> int | None:
+async def _supervise(tree: Tree, guard: Guard, output: CappedOutput, underway: Underway) -> int | None:
     """Let the command run under its bounds; its exit code, or None if it was ended or never came to start."""
+    limits = guard.limits
     reading = asyncio.ensure_future(drain(tree.output, output, limits.output_bytes, partial(tree.kill, "output")))
     with ExitStack() as cleanup:
         cleanup.callback(reading.cancel)
         try:
             pid = await tree.hold()
+            underway.led_by(pid)
             guard.apply(pid)
         except (SetupFailed, ProcessLookupError):
             await reading

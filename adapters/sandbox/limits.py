@@ -39,7 +39,7 @@ class Guard:
     """The bounds of one tree."""
 
     def __init__(self, limits: SandboxLimits, parents: Parents) -> None:
-        self._limits = limits
+        self.limits = limits
         self._made = parents.new(limits.memory_bytes, limits.processes)
         self._groups = Groups(memory=None, pids=None)
 
@@ -64,7 +64,7 @@ class Guard:
     def _is_out_of_memory(self, pid: int) -> bool:
         if self._groups.memory is not None:
             return self._groups.out_of_memory()
-        return resident_bytes(pid) > self._limits.memory_bytes
+        return resident_bytes(pid) > self.limits.memory_bytes
 
     def explain(self, exit_code: int | None) -> str | None:
         """The bound a failed command ran into, if that is known; a success needs no explanation."""

@@ -10,7 +10,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -22,6 +21,7 @@ from adapters.sandbox.gate import joined_here, refuse_bad_gate
 from adapters.sandbox.output import CappedOutput, drain
 from adapters.sandbox.pipes import Inlet, finish, to_the_end
 from adapters.sandbox.tools import SYSTEM_PATH
+from adapters.sandbox.underway import Underway, end_left_runs
 from adapters.sandbox.versions import installed_tools
 from sweeper.errors import BadInput
 from sweeper.model import Tool
@@ -34,7 +34,10 @@ Start = Callable[[int], Awaitable[asyncio.subprocess.Process]]
 
 
 class Unsandboxed:
-    """`Sandbox` without isolation. A process that leaves its session outlives the run."""
+    """`Sandbox` without isolation. A process that leaves its session outlives the run.
+
+    What a killed worker left running is ended by the next run, before it starts.
+    """
 
     def __init__(self, also: Sequence[Path] = ()) -> None:
         """`also`: directories of programs besides those of PATH."""
@@ -70,21 +73,22 @@ class Unsandboxed:
             refuse_bad_gate(run.gate)
         if run.home is not None:
             layout.refuse_bad_home(run.home)
-        with tempfile.TemporaryDirectory(prefix="sweeper-") as place:
-            files = Path(place, "files")
+        await end_left_runs()
+        with Underway() as underway:
+            files = underway.place / "files"
             files.mkdir()
             for name, content in run.files.items():
                 (files / name).write_bytes(content)
             async with joined_here(run.gate) as moved:
-                return await self._execute(run.model_copy(update={"env": _readdressed(run.env, moved)}), Path(place))
+                return await self._execute(run.model_copy(update={"env": _readdressed(run.env, moved)}), underway)
 
-    async def _execute(self, run: SandboxRun, place: Path) -> SandboxResult:
+    async def _execute(self, run: SandboxRun, underway: Underway) -> SandboxResult:
         started, output = time.monotonic(), CappedOutput()
         directory = Path(run.workspace, run.working_directory)
         if not directory.is_dir():
             return SandboxResult(exit_code=layout.NO_DIRECTORY_EXIT, seconds=0.0, output=layout.NO_DIRECTORY)
         try:
-            async with _Group(self._start(run, place, directory)) as group:
+            async with _Group(self._start(run, underway, directory)) as group:
                 code = await group.end(run.limits, output)
         except (FileNotFoundError, PermissionError) as error:
             said = f"{error.filename}: {error.strerror}\n".encode()
@@ -94,7 +98,8 @@ class Unsandboxed:
         seconds = time.monotonic() - started
         return SandboxResult(exit_code=code, seconds=seconds, output=output.bytes(), limit=group.ended_by)
 
-    def _start(self, run: SandboxRun, place: Path, directory: Path) -> Start:
+    def _start(self, run: SandboxRun, underway: Underway, directory: Path) -> Start:
+        place = underway.place
         tmp, home = place / "tmp", Path(run.home) if run.home else place / "home"
         for own in (tmp, home):
             own.mkdir(exist_ok=True)
@@ -102,7 +107,7 @@ class Unsandboxed:
         env = layout.environment(self.search_path, asked, str(tmp), str(home))
 
         async def start(output: int) -> asyncio.subprocess.Process:
-            return await asyncio.create_subprocess_exec(
+            process = await asyncio.create_subprocess_exec(
                 *(_moved(word, place) for word in run.argv),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=output,
@@ -111,6 +116,8 @@ class Unsandboxed:
                 cwd=directory,
                 start_new_session=True,
             )
+            underway.led_by(process.pid)
+            return process
 
         return start
 
