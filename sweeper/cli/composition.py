@@ -59,14 +59,19 @@ def artifacts(state: StateDir, url: str | None = None) -> FileArtifacts:
 
 
 def agents(
-    settings: Settings, sandbox: Sandbox, store: Artifacts, command_sandbox: Sandbox | None = None
+    settings: Settings,
+    sandbox: Sandbox,
+    store: Artifacts,
+    command_sandbox: Sandbox | None = None,
+    autofix: Autofix | None = None,
 ) -> dict[str, FixAgent]:
     """Every agent that this process can offer, by name; which of them a sweep uses is in its own settings.
 
-    `command_sandbox`: for the agent `command`, where it needs programs that checks must not find. Raises BadInput for
-    a preset that is none or has no fitting model, PolicyDenied for a model that may not see code.
+    `command_sandbox`: for the agent `command`, where it needs programs that checks must not find. `autofix`: one that
+    can set a job up; else it has the tools of this machine alone. Raises BadInput for a preset that is none or has no
+    fitting model, PolicyDenied for a model that may not see code.
     """
-    offered: list[FixAgent] = [Autofix(sandbox, store)]
+    offered: list[FixAgent] = [autofix or Autofix(sandbox, store)]
     command = preset_of(settings.agent_preset) if settings.agent_preset else settings.agent_command
     if command:
         offered.append(CommandAgent(command, command_sandbox or sandbox, store, model_doors(settings)))
@@ -133,14 +138,16 @@ async def ports(settings: Settings, state: StateDir) -> Ports:
     inner = await choose_sandbox(settings.allow_unsandboxed, private=(state.root,))
     sandbox: Sandbox = RedactingSandbox(inner, known) if settings.redact else inner
     store = artifacts(state, settings.artifacts_url)
+    trees, cache = workspaces(state.worktrees, sandbox), downloads(settings, state)
+    autofix = Autofix(sandbox, store, trees, cache)
     return Ports(
         code_host=host,
-        workspaces=workspaces(state.worktrees, sandbox),
+        workspaces=trees,
         journals=journals(state.worktrees, sandbox),
         sandbox=sandbox,
-        agents=agents(settings, sandbox, store, await command_sandbox(settings, state, sandbox)),
+        agents=agents(settings, sandbox, store, await command_sandbox(settings, state, sandbox), autofix),
         artifacts=store,
-        downloads=downloads(settings, state),
+        downloads=cache,
         redactor=known,
         author_name=settings.bot_name,
         author_email=settings.bot_email,
