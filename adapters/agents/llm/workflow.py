@@ -1,0 +1,103 @@
+"""The agent's workflow: brief it, let it work, record what its work comes to."""
+
+from collections.abc import Sequence
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+
+with workflow.unsafe.imports_passed_through():
+    from pydantic_ai.messages import ModelMessage
+
+    from adapters.agents.llm.agent import AGENT, Fix
+    from adapters.agents.llm.desk import Deps, Desk
+    from adapters.agents.llm.endings import EXPECTED, ending
+    from adapters.agents.llm.progress import Progress, first_bench
+
+from sweeper.activities import names
+from sweeper.activities.requests import FixAnswer
+from sweeper.activities.toolbox import FinishRequest, ModelReady, ModelTask
+from sweeper.errors import NON_RETRYABLE
+from sweeper.model import FixOutcome
+from sweeper.workflows.calls import was_cancelled
+
+HISTORY_BYTES = 2 << 20
+"""A history above this goes on as a new one; the server asks for that at 4 MiB."""
+
+
+@workflow.defn(name=names.MODEL_WORKFLOW)
+class LlmWorkflow:
+    """One attempt by a model."""
+
+    @workflow.init
+    def __init__(self, task: ModelTask, progress: Progress | None = None) -> None:
+        self._task = task
+        self._begun = progress or Progress(ready=ModelReady(), host=task.host, bench=first_bench(task.attempt))
+        self._meter = self._begun.meter(task.attempt)
+        self._hands = self._begun.hands(task, self._meter)
+
+    @workflow.run
+    async def run(self, task: ModelTask, progress: Progress | None = None) -> FixAnswer:
+        """What the agent left; one that fails is a report, not an error. A cancellation goes through."""
+        outcome, said = await self._begin() if progress is None else (None, "")
+        if outcome is None:
+            outcome, said = await self._work()
+        report = self._now().report(task.attempt, outcome, said)
+        return await self._hands.anywhere(
+            names.FINISH_ATTEMPT,
+            lambda: FinishRequest(attempt=task.attempt, bench=self._hands.bench, report=report),
+        )
+
+    def _now(self) -> Progress:
+        return self._begun.now(self._hands, self._meter)
+
+    async def _begin(self) -> tuple[FixOutcome | None, str]:
+        """Fill in what the first run starts with; an outcome where no model can be asked."""
+        ready: ModelReady = await workflow.execute_activity(
+            names.MODEL_READY.name,
+            self._task.attempt,
+            result_type=ModelReady,
+            start_to_close_timeout=self._task.timeouts.read,
+            retry_policy=RetryPolicy(
+                maximum_attempts=self._task.timeouts.tries, non_retryable_error_types=NON_RETRYABLE
+            ),
+        )
+        if ready.problem:
+            return FixOutcome.FAILED, ready.problem
+        briefing = await self._hands.anywhere(names.BRIEF_AGENT, lambda: self._task.attempt)
+        self._hands.suspicions = briefing.suspicions
+        self._begun = self._begun.model_copy(update={"ready": ready, "briefing": briefing.text})
+        self._meter.price = ready.price
+        return None, ""
+
+    async def _work(self) -> tuple[FixOutcome, str]:
+        attempt, begun = self._task.attempt, self._begun
+        desk = Desk(self._hands, self._meter, attempt.plan, self._hand_over)
+        try:
+            result = await AGENT.run(
+                begun.briefing,
+                message_history=begun.messages,
+                model=begun.ready.model,
+                deps=Deps(sweep=attempt.sweep, attempt=attempt.n).at(desk),
+            )
+        except EXPECTED as error:
+            if was_cancelled(error):
+                raise
+            return ending(error)
+        edited = self._hands.bench.tip != attempt.base
+        return (FixOutcome.EDITED if edited else FixOutcome.NO_CHANGE), _told(result.output)
+
+    def _hand_over(self, messages: Sequence[ModelMessage]) -> None:
+        """Go on with an empty history once this one is large, but never without having asked the model."""
+        info = workflow.info()
+        is_large = (
+            info.is_continue_as_new_suggested()
+            or info.get_current_history_length() > self._task.timeouts.history_events
+            or info.get_current_history_size() > HISTORY_BYTES
+        )
+        if is_large and self._meter.spent.model_calls > self._begun.spent.model_calls:
+            now = self._now().model_copy(update={"messages": list(messages)})
+            workflow.continue_as_new(args=[self._task, now])
+
+
+def _told(fix: Fix) -> str:
+    return f"Cause: {fix.cause}\nChange: {fix.change}\nRisk: {fix.risk}\nConfidence: {fix.confidence.value}"
