@@ -23,6 +23,7 @@ _MOST_REQUESTS = 5000
 _MAX_REFUSED, _REFUSED_LENGTH = 20, 200
 _KEY_REFUSED = "The model's provider refused the operator's key ({status}); set another one in SWEEPER_MODEL_KEY"
 _AWAY = "The model at {host} did not answer ({error}); look at SWEEPER_MODEL_URL, or try again in a while"
+_FAILS = "The model at {host} answers with {status}; look at what its provider says of it, or try again in a while"
 _REDIRECTS = "The model at {host} answers with a redirect, and a key follows none; set SWEEPER_MODEL_URL to where it is"
 
 
@@ -152,6 +153,8 @@ class ProxyApp:
                     break
         except httpx.HTTPError as error:
             raise self._failed(502, _AWAY.format(host=answer.url.host, error=type(error).__name__)) from None
+        if answer.status_code >= 500 or answer.status_code == 429:
+            self.trouble = _FAILS.format(host=answer.url.host, status=answer.status_code)
         if (key := self.upstream.key) is not None and (secret := key.get_secret_value().encode()):
             said = said.replace(secret, b"[key]")
         return Response(bytes(said), answer.status_code, passed_back(answer))

@@ -185,8 +185,10 @@ async def test_a_refused_key_is_the_operators_matter_and_is_not_shown(provider: 
 
 async def test_a_providers_own_error_passes_without_the_key(provider: Provider) -> None:
     provider.status, provider.answer, provider.headers = 529, {"error": f"busy {KEY}"}, {"retry-after": "3"}
-    async with door(provider) as (_, inside):
+    async with door(provider) as (opened, inside):
         answer = await inside.post(MESSAGES, json=QUESTION)
+    assert opened.trouble is not None
+    assert "529" in opened.trouble
     assert (answer.status_code, answer.json(), answer.headers["retry-after"]) == (529, {"error": "busy [key]"}, "3")
 
 

@@ -28,7 +28,10 @@ class Seen:
 
 @dataclass
 class Provider:
-    """Set `answer` for JSON, `events` for a stream of events; `pause` holds a stream up after its first event."""
+    """Set `answer` for JSON, `events` for a stream of events; `pause` holds a stream up after its first event.
+
+    `recovers_after`: so many requests, after which the status is 200.
+    """
 
     answer: Mapping[str, Any] = field(default_factory=dict)
     events: Sequence[Mapping[str, Any]] = ()
@@ -36,6 +39,7 @@ class Provider:
     headers: Mapping[str, str] = field(default_factory=dict)
     pause: asyncio.Event | None = None
     cuts: bool = False
+    recovers_after: int | None = None
     seen: list[Seen] = field(default_factory=list)
     url: str = ""
 
@@ -46,6 +50,8 @@ class Provider:
         self.seen.append(
             Seen(request.url.path, request.url.query, dict(request.headers), json.loads(body) if body else {})
         )
+        if self.recovers_after is not None and len(self.seen) > self.recovers_after:
+            self.status = 200
         if self.events:
             answer: Response = StreamingResponse(self._stream(), self.status, dict(self.headers), SSE)
         else:
