@@ -152,6 +152,12 @@ def _environment(settings: Settings) -> dict[str, str]:
         "SWEEPER_GITHUB_TOKEN": token,
         "SWEEPER_AGENTS": ",".join(settings.agents),
         "SWEEPER_AGENT_COMMAND": settings.agent_command or "",
+        "SWEEPER_AGENT_PRESET": settings.agent_preset or "",
+        "SWEEPER_AGENT_PATH": ",".join(map(str, settings.agent_path)),
+        "SWEEPER_MODEL": settings.model or "",
+        "SWEEPER_MODEL_URL": settings.model_url or "",
+        "SWEEPER_MODEL_KEY": settings.model_key.get_secret_value() if settings.model_key else "",
+        "SWEEPER_MODEL_PROVIDERS": ",".join(settings.model_providers),
         "SWEEPER_ALLOW_UNSANDBOXED": "1" if settings.allow_unsandboxed else "",
         "SWEEPER_LOG_LEVEL": settings.log_level,
         "SWEEPER_RECONCILE_INTERVAL": "0s",  # what an earlier play left behind is its own business

@@ -17,6 +17,7 @@ import typer
 
 from sweeper.cli.command import JsonOption, answer, people, run
 from sweeper.config import AGENTS, Settings, StateDir, load_settings, private_room
+from sweeper.errors import BadInput
 from sweeper.model import CheckResult, Effect, Outcome, Strict, VerdictKind
 from sweeper.reporting import is_good
 
@@ -87,8 +88,6 @@ def _wish(path: Path, check: str, fix: str | None, agent: str | None, yes: bool,
         raise typer.BadParameter(
             f"there is no agent {chosen!r}; choose one of {', '.join(AGENTS)}", param_hint="--agent"
         )
-    if chosen == "command" and not fix:
-        raise typer.BadParameter("the agent `command` needs a command line", param_hint="--fix")
     if chosen == "autofix" and fix:
         raise typer.BadParameter("--fix belongs to the agent `command`; leave out one of the two", param_hint="--agent")
     return Wish(path=path, check=check, agents=(chosen,), fix=fix, approve=yes, unsandboxed=unsandboxed)
@@ -96,6 +95,8 @@ def _wish(path: Path, check: str, fix: str | None, agent: str | None, yes: bool,
 
 async def _try(wish: Wish, as_json: bool) -> int:
     settings = load_settings(use_working_directory=False)
+    if "command" in wish.agents and not (wish.fix or settings.agent_preset):
+        raise BadInput("The agent `command` needs a command line; give one with --fix, or set SWEEPER_AGENT_PRESET.")
     with _workshop(settings) as root:
         report = await _worked_on(wish, settings, root)
     if as_json:
@@ -162,6 +163,7 @@ async def _worked_on(wish: Wish, settings: Settings, root: Path) -> TryReport:
     overrides: dict[str, object] = {
         "agents": wish.agents,
         "agent_command": wish.fix,
+        **_model_of(settings, with_preset=not wish.fix),
         "checks": (wish.check,),
         "merge_mode": "merge",
         "checks_grace": timedelta(0),
@@ -172,6 +174,13 @@ async def _worked_on(wish: Wish, settings: Settings, root: Path) -> TryReport:
 
     async with stage(root, overrides) as on:
         return await _play(on, wish, borrowed, result, root)
+
+
+def _model_of(settings: Settings, *, with_preset: bool) -> dict[str, object]:
+    """The operator's model and coding agent, for the agents that need one."""
+    names = ("model", "model_url", "model_key", "model_providers", "agent_path")
+    kept = {name: getattr(settings, name) for name in names}
+    return {**kept, "agent_preset": settings.agent_preset if with_preset else None}
 
 
 async def _play(on: "Stage", wish: Wish, borrowed: "Borrowed", red: CheckResult, root: Path) -> TryReport:
