@@ -1,7 +1,7 @@
-"""The model as the workflow sees it: a name and what such models can do. It is asked in activities only."""
+"""The model as the workflow sees it: a name. What it can do counts where it is asked, in an activity."""
 
 from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import Model, ModelRequestParameters, infer_model_profile
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
 from sweeper.errors import Bug
@@ -11,24 +11,24 @@ class Elsewhere(Model):
     """Building the real one takes a key, which no workflow has."""
 
     def __init__(self, name: str) -> None:
-        self._provider, _, self._name = name.partition(":")
-        super().__init__(profile=infer_model_profile(name))
+        self._spoken, _, self._short = name.partition(":")
+        super().__init__()
 
     @property
     def model_name(self) -> str:
         """Without the provider."""
-        return self._name
+        return self._short
 
     @property
     def system(self) -> str:
         """Whose protocol is spoken."""
-        return self._provider
+        return self._spoken
 
-    async def request(
+    async def request(  # the arguments are the base's
         self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
+        messages: list[ModelMessage],  # noqa: ARG002
+        model_settings: ModelSettings | None,  # noqa: ARG002
+        model_request_parameters: ModelRequestParameters,  # noqa: ARG002
     ) -> ModelResponse:
         """Raises Bug: the durability hands questions to an activity."""
         raise Bug("A workflow asked a model itself; please report this.")

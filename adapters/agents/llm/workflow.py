@@ -24,21 +24,27 @@ HISTORY_BYTES = 2 << 20
 """A history above this goes on as a new one; the server asks for that at 4 MiB."""
 
 
+class Task(ModelTask):
+    """As it is asked for, or as it goes on from where an earlier run was."""
+
+    progress: Progress | None = None
+
+
 @workflow.defn(name=names.MODEL_WORKFLOW)
 class LlmWorkflow:
     """One attempt by a model."""
 
     @workflow.init
-    def __init__(self, task: ModelTask, progress: Progress | None = None) -> None:
+    def __init__(self, task: Task) -> None:
         self._task = task
-        self._begun = progress or Progress(ready=ModelReady(), host=task.host, bench=first_bench(task.attempt))
+        self._begun = task.progress or Progress(ready=ModelReady(), host=task.host, bench=first_bench(task.attempt))
         self._meter = self._begun.meter(task.attempt)
         self._hands = self._begun.hands(task, self._meter)
 
     @workflow.run
-    async def run(self, task: ModelTask, progress: Progress | None = None) -> FixAnswer:
+    async def run(self, task: Task) -> FixAnswer:
         """What the agent left; one that fails is a report, not an error. A cancellation goes through."""
-        outcome, said = await self._begin() if progress is None else (None, "")
+        outcome, said = await self._begin() if task.progress is None else (None, "")
         if outcome is None:
             outcome, said = await self._work()
         report = self._now().report(task.attempt, outcome, said)
@@ -96,7 +102,7 @@ class LlmWorkflow:
         )
         if is_large and self._meter.spent.model_calls > self._begun.spent.model_calls:
             now = self._now().model_copy(update={"messages": list(messages)})
-            workflow.continue_as_new(args=[self._task, now])
+            workflow.continue_as_new(self._task.model_copy(update={"progress": now}))
 
 
 def _told(fix: Fix) -> str:
