@@ -24,7 +24,7 @@ _NAME_BYTES, _PATH_BYTES = 255, 4_096
 """Longer ones cannot be checked out on common file systems (NAME_MAX, PATH_MAX of Linux)."""
 
 _AT_ONCE = 100
-LITERAL = {"GITLITERAL_PATHSPECS": "1"}
+LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 _FOLDER = "040000"
 _KINDS = {"120000": "a symlink", "160000": "a submodule", _FOLDER: "a folder"}
 _NOWHERE = "refs/sweeper/unwritten"

@@ -9,12 +9,14 @@ _SCRIPT = """\
 #!/bin/sh
 for word in "$@"; do
     if [ "$word" = {command} ]; then
+        {first}
         touch {mark}
-        sleep 1000  # a child, as git has its helpers
+        {wait}
     fi
 done
 exec {git} "$@"
 """
+_FOR_EVER = "sleep 1000  # a child, as git has its helpers"
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,22 @@ class HangingGit:
     def _mark(self) -> Path:
         return self.directory / "hangs"
 
-    def put(self, command: str) -> "HangingGit":
-        """Write it; it hangs in this command."""
+    @property
+    def _go(self) -> Path:
+        return self.directory / "go"
+
+    def let_go(self) -> None:
+        """Whoever waits goes on, if it `may_go_on`."""
+        self._go.touch()
+
+    def put(self, command: str, *, done_first: bool = False, may_go_on: bool = False) -> "HangingGit":
+        """Write it; it hangs in this command, before or after it has done what it is for."""
         real = shutil.which("git")
         assert real is not None
         self.directory.mkdir()
         script = self.directory / "git"
-        script.write_text(_SCRIPT.format(command=command, mark=self._mark, git=real))
+        first = f'{real} "$@"' if done_first else ":"
+        wait = f"while [ ! -e {self._go} ]; do sleep 0.02; done" if may_go_on else _FOR_EVER
+        script.write_text(_SCRIPT.format(command=command, mark=self._mark, git=real, first=first, wait=wait))
         script.chmod(0o755)
         return self
