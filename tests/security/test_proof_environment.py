@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from adapters.sandbox import Bubblewrap
+from sweeper.activities.job_runs import Tree
 from sweeper.model import Check, CheckPlan, PlanStep, Reproduction, VerdictKind
 from tests.support.git_origin import git
 from tests.support.proving import REPO, RealBench
@@ -74,6 +75,21 @@ async def test_tests_are_counted_by_report_and_by_collection_in_the_sandbox(benc
     assert (tally.collected, tally.passed, tally.failed, tally.source) == (2, 1, 1, "report file")
     verdict = await bench.verify(base, bench.commit({"app.py": "answer = 42\n"}, base), shown)
     assert verdict.kind is VerdictKind.FIXED, verdict.reason
+
+
+@pytest.mark.timeout(300)
+async def test_names_of_more_tests_than_an_output_holds_are_read_whole(bench: RealBench) -> None:
+    check = Check(name="check", command="python3 -m pytest -q -p no:cacheprovider")
+    test = (
+        "import pytest\n\n\n@pytest.mark.parametrize('text', [f'{n}-' + 'x' * 300 for n in range(5000)])\n"
+        "def test_many(text):\n    assert text\n"
+    )
+    base = bench.commit({"test_many.py": test.replace("text', [", "text', ids=str, argvalues=[")})
+    await bench.store.fetch(REPO, [base], bench.origin.access)
+    run = await bench.runner.run(check, Tree(REPO, "sweep-1-1.many", base, 100.0))
+    assert run.names is not None
+    assert (run.names.is_listed, len(run.names.collected), run.names.unmatched) == (True, 5000, ())
+    assert len(run.names.text()) > 1 << 20
 
 
 async def test_empty_submodules_are_the_reason_when_another_failure_shows(bench: RealBench) -> None:
