@@ -128,15 +128,16 @@ def forget(state: SpendingState, sweeps: Sequence[str]) -> SpendingState:
 def under_way(state: SpendingState) -> tuple[str, ...]:
     """Sweeps that hold a share."""
     shares = (share for day in state.days for share in day.shares if share.spent is None)
-    return tuple(dict.fromkeys(_sweep_of(share) for share in shares))
+    return tuple(dict.fromkeys(sweep_of(share.key) for share in shares))
 
 
 def _is_lost(share: Share, sweeps: Sequence[str]) -> bool:
-    return share.spent is None and _sweep_of(share) in sweeps
+    return share.spent is None and sweep_of(share.key) in sweeps
 
 
-def _sweep_of(share: Share) -> str:
-    return share.key.rpartition("/")[0]
+def sweep_of(key: str) -> str:
+    """Whose attempt it is."""
+    return key.rpartition("/")[0]
 
 
 def _today(state: SpendingState, now: datetime) -> Day:

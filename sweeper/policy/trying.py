@@ -24,6 +24,7 @@ from sweeper.policy.spending import total, used_up
 FREE = "autofix"
 """Asks nobody and takes moments: its attempt costs nothing unless it changes something."""
 REJECTED = "a human rejected exactly this patch"
+_DECIDED = frozenset({FixOutcome.EDITED, FixOutcome.NO_CHANGE})
 SHOWN = 200
 """Characters of an earlier reason inside another sentence."""
 
@@ -86,15 +87,14 @@ def is_over(settings: SweepSettings, state: SweepState) -> bool:
 def _repeats(made: Sequence[AttemptResult]) -> bool:
     """Whether the same agent would go on doing just what it did."""
     last = made[-1]
-    if last.fix.spent.model_calls:
-        return False
-    if _is_free(last):
-        return True
     before = made[-2] if len(made) > 1 else None
-    if before is None or before.agent != last.agent:
+    if last.fix.spent.model_calls or last.fix.outcome not in _DECIDED:
         return False
-    same_patch = (before.patch and before.patch.patch_id) == (last.patch and last.patch.patch_id)
-    return same_patch and {before.fix.outcome, last.fix.outcome} <= {FixOutcome.EDITED, FixOutcome.NO_CHANGE}
+    if last.agent == FREE:
+        return True
+    if before is None or before.agent != last.agent or before.fix.outcome not in _DECIDED:
+        return False
+    return (before.patch and before.patch.patch_id) == (last.patch and last.patch.patch_id)
 
 
 def lesson(state: SweepState) -> Verdict | None:

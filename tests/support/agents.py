@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from sweeper.model import FixOutcome, FixReport, Workspace
+from sweeper.model import FixOutcome, FixReport, Spent, Workspace
 from sweeper.ports import TaskFile
 
 Edit = Callable[[Workspace], None]
+NOTHING = Spent()
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Turn:
     outcome: FixOutcome = FixOutcome.EDITED
     summary: str = "done"
     error: Exception | None = None
+    spent: Spent = NOTHING
 
 
 class Gate:
@@ -61,7 +63,9 @@ class ScriptedAgent:
             raise turn.error
         if turn.edit is not None:
             turn.edit(workspace)
-        return FixReport(agent=self.name, outcome=turn.outcome, summary=turn.summary, exit_code=0, seconds=0.01)
+        return FixReport(
+            agent=self.name, outcome=turn.outcome, summary=turn.summary, exit_code=0, seconds=0.01, spent=turn.spent
+        )
 
 
 def write(files: dict[str, str | None]) -> Edit:

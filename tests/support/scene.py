@@ -18,7 +18,6 @@ from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
 from temporalio.client import WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 
-from adapters.temporal.spending import TemporalSpending
 from adapters.temporal.targets import TemporalTargets
 from sweeper import ids
 from sweeper.activities.names import TASK_QUEUE
@@ -47,8 +46,9 @@ from sweeper.workflows.sweep import SweepWorkflow
 from tests.support.agents import Edit, Gate, ScriptedAgent, Turn
 from tests.support.code_host import FakeCodeHost
 from tests.support.code_host_state import FakeJob, FakePull
+from tests.support.journals import FakeJournals
 from tests.support.sandbox import FakeSandbox, Reply
-from tests.support.scene_doubles import LinkedWorkspaces, MemoryArtifacts, SceneSweeps
+from tests.support.scene_doubles import LinkedWorkspaces, MemoryArtifacts, SceneSpending, SceneSweeps
 from tests.support.temporal import time_skipping_env
 from tests.support.workspaces import FakeWorkspaces
 
@@ -109,12 +109,14 @@ class Scene:
     agents: dict[str, FixAgent] = field(default_factory=dict)
     workspaces: LinkedWorkspaces = field(init=False)
     sweeps: SceneSweeps = field(init=False)
+    spending: SceneSpending = field(init=False)
     run: RunRef = field(init=False)
     handle: WorkflowHandle[SweepWorkflow, SweepResult] = field(init=False)
 
     def __post_init__(self) -> None:
         self.workspaces = LinkedWorkspaces(self.github)
         self.sweeps = SceneSweeps(self.env.client)
+        self.spending = SceneSpending(self.env.client, self.github.api_url)
         self.agents[self.agent.name] = self.agent
         self.github.set_permission("ann", "write")
         self.github.set_file(".github/workflows/ci.yml", WORKFLOW_FILE)
@@ -126,14 +128,19 @@ class Scene:
     @property
     def ports(self) -> Ports:
         """All fakes together."""
-        return Ports(self.github, self.workspaces, self.sandbox, self.agents, self.artifacts)
+        return Ports(
+            self.github,
+            self.workspaces,
+            self.sandbox,
+            self.agents,
+            self.artifacts,
+            journals=FakeJournals(self.workspaces),
+        )
 
     @property
     def durable(self) -> Durable:
         """The targets and what is spent are real, too."""
-        client = self.env.client
-        spending = TemporalSpending(client, self.github.api_url)
-        return Durable(self.sweeps, TemporalTargets(client), spending=spending)
+        return Durable(self.sweeps, TemporalTargets(self.env.client), spending=self.spending)
 
     @property
     def workflow_id(self) -> str:

@@ -11,7 +11,9 @@ from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from adapters.temporal.spending import TemporalSpending
 from adapters.temporal.sweeps import TemporalSweeps
+from sweeper.errors import Transient
 from sweeper.model import (
     ArtifactRef,
     Effect,
@@ -21,6 +23,7 @@ from sweeper.model import (
     Workspace,
 )
 from sweeper.model.crowd import Crowd
+from sweeper.model.days import SettleRequest
 from sweeper.ports import TaskFile
 from tests.support.code_host_scene import FakeGitHub
 from tests.support.workspaces import FakeWorkspaces
@@ -104,6 +107,22 @@ class SceneSweeps(TemporalSweeps):
 
     async def with_signature(self, repository: str, signature: str, besides: str) -> tuple[str, ...]:
         return self.earlier
+
+
+class SceneSpending(TemporalSpending):
+    """The real one; `settled` is what came through, `fails` is how many tries to settle are still to fail."""
+
+    def __init__(self, client: Client, api_url: str) -> None:
+        super().__init__(client, api_url)
+        self.fails = 0
+        self.settled: list[SettleRequest] = []
+
+    async def settle(self, request: SettleRequest) -> None:
+        if self.fails:
+            self.fails -= 1
+            raise Transient("Nobody keeps accounts now; it is tried again.")
+        await super().settle(request)
+        self.settled.append(request)
 
 
 class BusyAgent:
