@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sweeper.model.target import Answer, Asked, EnterRequest, LeaveRequest, TargetState, Turn
-from sweeper.policy.exclusivity import enter, forget, leave, to_ring, unsettled
+from sweeper.policy.exclusivity import MOST_REJECTED, enter, forget, leave, to_ring, unsettled
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 MUTED_FOR = timedelta(days=1)
@@ -115,6 +115,25 @@ def test_a_request_by_hand_lifts_the_mute() -> None:
     state = left(asked(ask("s1"))[0], "s1", mute_for=MUTED_FOR)
     state, answer = asked(ask("s2", is_manual=True), state=state)
     assert (answer.turn, state.mutes) == (Turn.GO, ())
+
+
+def test_a_patch_a_human_did_not_want_stays_known_for_its_cause_when_the_mute_is_over_or_lifted() -> None:
+    no = {"mute_for": MUTED_FOR, "rejected": ("p1", "p2")}
+    state = left(left(asked(ask("s1"))[0], "s1", **no), "s1", **no)  # told twice
+    for later, by_hand in ((NOW + 100 * MUTED_FOR, False), (NOW, True)):
+        kept, answer = asked(ask("s2", is_manual=by_hand), state=forget(state, (), later), now=later)
+        assert (answer.turn, answer.rejected) == (Turn.GO, ("p1", "p2"))
+        assert asked(ask("s2"), state=kept, now=later)[1].rejected == ("p1", "p2")
+    assert asked(ask("s2", "blue"), state=state)[1].rejected == ()
+
+
+def test_what_was_not_wanted_keeps_a_target_but_nothing_of_it_is_due() -> None:
+    state = left(asked(ask("s1"))[0], "s1", rejected=("p1",))
+    assert (state.is_quiet, state.is_idle) == (True, False)
+    for n in range(2 * MOST_REJECTED):
+        state = left(state, "s1", rejected=(f"q{n}",))
+    assert len(state.rejected) == MOST_REJECTED
+    assert state.rejected[-1].patch_id == f"q{2 * MOST_REJECTED - 1}"
 
 
 def test_the_dead_neither_hold_nor_wait_nor_block_their_cause() -> None:
