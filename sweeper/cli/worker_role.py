@@ -12,6 +12,7 @@ from temporalio.worker import Worker
 from adapters.temporal.life import WorkerPulse
 from sweeper.cli import composition, upkeep
 from sweeper.cli.command import people
+from sweeper.cli.model_worker import model_workers
 from sweeper.config import Settings, StateDir
 from sweeper.ports import Ports
 from sweeper.worker import WorkerOptions, build_workers, run_workers
@@ -42,6 +43,7 @@ async def prepare_worker(
     workers = build_workers(
         client, ports, durable, WorkerOptions(grace=grace, activities=settings.max_running_attempts + BESIDES_ATTEMPTS)
     )
+    workers = [*workers, *model_workers(client, settings)]
     await upkeep.ring(settings, ports.workspaces.host, client)
     return lambda: _work(workers, grace)
 

@@ -140,7 +140,7 @@ class MemoryTools:
 
     def workers(self, client: Client) -> list[Worker]:
         """Of any host and of this one."""
-        anywhere = [self.brief_agent, self.choose_host]
+        anywhere: list[Callable[..., Any]] = [self.brief_agent, self.choose_host]
         here: list[Callable[..., Any]] = [
             self.list_files,
             self.read_file,
@@ -218,12 +218,12 @@ def llm_worker(client: Client, model: ScriptedModel, access: ModelAccess = ACCES
 
 
 async def start(
-    client: Client, request: requests.AttemptRequest | None = None, timeouts: Timeouts = Timeouts()
+    client: Client, request: requests.AttemptRequest | None = None, timeouts: Timeouts | None = None
 ) -> WorkflowHandle[Any, requests.FixAnswer]:
     """An attempt that goes on by itself."""
     return await client.start_workflow(
         names.MODEL_WORKFLOW,
-        toolbox.ModelTask(attempt=request or attempt_request(), host=HOST, timeouts=timeouts),
+        toolbox.ModelTask(attempt=request or attempt_request(), host=HOST, timeouts=timeouts or Timeouts()),
         id="attempt-1001-1-1-llm",
         task_queue=names.MODEL_QUEUE,
         result_type=requests.FixAnswer,

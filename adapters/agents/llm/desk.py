@@ -10,6 +10,7 @@ from adapters.agents.llm.hands import Hands
 from adapters.agents.llm.meter import Meter
 from sweeper.errors import Bug
 from sweeper.model import CheckPlan, Wire
+from sweeper.model.fix import Trouble
 
 HandOver = Callable[[Sequence[ModelMessage]], None]
 
@@ -45,8 +46,9 @@ class Deps(Wire):
 
 
 class Stopped(Exception):
-    """The agent ends here, with a sentence; `out_of_time`: because its time is over."""
+    """The agent ends here, with a sentence and the kind of trouble."""
 
-    def __init__(self, sentence: str, out_of_time: bool = False) -> None:
+    def __init__(self, sentence: str, trouble: Trouble, out_of_time: bool = False) -> None:
         super().__init__(sentence)
+        self.trouble = trouble
         self.out_of_time = out_of_time

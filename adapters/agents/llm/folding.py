@@ -65,7 +65,11 @@ def _fold(request: ModelRequest, older: int) -> ModelRequest:
     for part in request.parts:
         if isinstance(part, ToolReturnPart):
             if seen < older and _size(part):
-                part = replace(part, content=FOLDED)
+                part = _noted(part)
             seen += 1
         parts.append(part)
     return replace(request, parts=parts)
+
+
+def _noted(part: ToolReturnPart) -> ToolReturnPart:
+    return replace(part, content=FOLDED)

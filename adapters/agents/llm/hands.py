@@ -5,27 +5,23 @@ from collections.abc import Callable
 from datetime import datetime
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError
 
 from adapters.agents.llm.meter import Meter
-from sweeper.activities import names, requests
+from sweeper.activities import names
 from sweeper.activities.names import Activity, In, Out
 from sweeper.activities.toolbox import ANSWER_BYTES, Bench, ToolAnswer
-from sweeper.errors import HostLost
 from sweeper.model import Timeouts
 from sweeper.model.journal import RecordState
 from sweeper.policy.briefing import BAR
-from sweeper.workflows.calls import Calls, is_a
+from sweeper.workflows.calls import Calls
 from sweeper.workflows.waits import Bell
 
-MOVES = 3
-"""To other hosts, before a lost one ends the attempt."""
 MOST_SUSPICIONS = 50
 _CUT = "\n[... cut; ask for less at a time ...]"
 
 
 class Hands:
-    """Keeps where the journal is; goes on upon another host, from the bundle, when the one with the journal is lost.
+    """Keeps where the journal is. Another host can go on from its bundle when the one that has it is lost.
 
     One use at a time: an edit asked for before a check is made before it, and no two edits start from the same tip.
     """
@@ -49,22 +45,15 @@ class Hands:
         async with self._turn:
             began = workflow.now()
             try:
-                answer = await self.anywhere(act, lambda: ask(self.bench), scale)
+                answer = await self._calls.do(act, ask(self.bench), scale)
             finally:
                 self._meter.took(workflow.now() - began, getattr(self._timeouts, act.timing) * scale)
             self._keep(answer)
             return answer
 
-    async def anywhere(self, act: Activity[In, Out], ask: Callable[[], In], scale: int = 1) -> Out:
-        """The activity's answer, from whichever host can give it."""
-        for _ in range(MOVES):
-            try:
-                return await self._calls.do(act, ask(), scale)
-            except (ActivityError, ApplicationError) as error:
-                if not is_a(error, HostLost):
-                    raise
-            self._calls.host = (await self._calls.do(names.CHOOSE_HOST, requests.Nothing())).host
-        return await self._calls.do(act, ask(), scale)
+    async def do(self, act: Activity[In, Out], request: In) -> Out:
+        """What is no tool of the model's."""
+        return await self._calls.do(act, request)
 
     def _keep(self, answer: ToolAnswer) -> None:
         self.bench = self.bench.model_copy(update={"tip": answer.tip, "bundle": answer.bundle})

@@ -2,11 +2,12 @@
 
 from pydantic_ai.messages import ModelMessage
 
+from adapters.agents.llm.endings import Ending
 from adapters.agents.llm.hands import Hands
 from adapters.agents.llm.meter import Meter
 from sweeper.activities.requests import AttemptRequest
 from sweeper.activities.toolbox import Bench, ModelReady, ModelTask
-from sweeper.model import FixOutcome, FixReport, Spent, Wire
+from sweeper.model import FixReport, Spent, Wire
 from sweeper.model.journal import JournalRef
 
 
@@ -45,12 +46,13 @@ class Progress(Wire):
             }
         )
 
-    def report(self, attempt: AttemptRequest, outcome: FixOutcome, summary: str) -> FixReport:
+    def report(self, attempt: AttemptRequest, end: Ending) -> FixReport:
         """The account of an attempt that ended."""
         return FixReport(
             agent=attempt.agent,
-            outcome=outcome,
-            summary=summary,
+            outcome=end.outcome,
+            summary=end.said,
+            trouble=end.trouble,
             seconds=self.spent.seconds,
             spent=self.spent,
             actions=self.actions,

@@ -12,6 +12,7 @@ from temporalio import workflow
 from adapters.agents.llm.desk import Deps, Stopped
 from adapters.agents.llm.folding import conversation_bytes, folded
 from adapters.agents.llm.guard import refusal_of
+from sweeper.model.fix import Trouble
 
 MODEL_BOUND = timedelta(minutes=10)
 """Of one try of one question."""
@@ -29,10 +30,10 @@ class Steward(AbstractCapability[Deps]):
         """Raises Stopped when the allowance is used up or the conversation has grown too long."""
         desk = ctx.deps.desk
         if reason := desk.meter.used_up():
-            raise Stopped(reason, desk.meter.is_out_of_time)
+            raise Stopped(reason, Trouble.USED_UP, desk.meter.is_out_of_time)
         messages = folded(request_context.messages)
         if conversation_bytes(messages) > CONVERSATION_BYTES:
-            raise Stopped("The conversation has grown too long: let the next attempt begin with what is known.")
+            raise Stopped("The conversation has grown too long: let a new attempt begin.", Trouble.CONTEXT_FULL)
         ctx.messages[:] = messages
         request_context.messages = messages
         desk.hand_over(messages)

@@ -10,7 +10,7 @@ with workflow.unsafe.imports_passed_through():
 
     from adapters.agents.llm.agent import AGENT, Fix
     from adapters.agents.llm.desk import Deps, Desk
-    from adapters.agents.llm.endings import EXPECTED, ending
+    from adapters.agents.llm.endings import EXPECTED, Ending, ending
     from adapters.agents.llm.progress import Progress, first_bench
 
 from sweeper.activities import names
@@ -18,6 +18,7 @@ from sweeper.activities.requests import FixAnswer
 from sweeper.activities.toolbox import FinishRequest, ModelReady, ModelTask
 from sweeper.errors import NON_RETRYABLE
 from sweeper.model import FixOutcome
+from sweeper.model.fix import Trouble
 from sweeper.workflows.calls import was_cancelled
 
 HISTORY_BYTES = 2 << 20
@@ -44,20 +45,17 @@ class LlmWorkflow:
     @workflow.run
     async def run(self, task: Task) -> FixAnswer:
         """What the agent left; one that fails is a report, not an error. A cancellation goes through."""
-        outcome, said = await self._begin() if task.progress is None else (None, "")
-        if outcome is None:
-            outcome, said = await self._work()
-        report = self._now().report(task.attempt, outcome, said)
-        return await self._hands.anywhere(
-            names.FINISH_ATTEMPT,
-            lambda: FinishRequest(attempt=task.attempt, bench=self._hands.bench, report=report),
-        )
+        end = await self._begin() if task.progress is None else None
+        end = end or await self._work()
+        report = self._now().report(task.attempt, end)
+        finish = FinishRequest(attempt=task.attempt, bench=self._hands.bench, report=report)
+        return await self._hands.do(names.FINISH_ATTEMPT, finish)
 
     def _now(self) -> Progress:
         return self._begun.now(self._hands, self._meter)
 
-    async def _begin(self) -> tuple[FixOutcome | None, str]:
-        """Fill in what the first run starts with; an outcome where no model can be asked."""
+    async def _begin(self) -> Ending | None:
+        """Fill in what the first run starts with; the end where no model can be asked."""
         ready: ModelReady = await workflow.execute_activity(
             names.MODEL_READY.name,
             self._task.attempt,
@@ -68,14 +66,14 @@ class LlmWorkflow:
             ),
         )
         if ready.problem:
-            return FixOutcome.FAILED, ready.problem
-        briefing = await self._hands.anywhere(names.BRIEF_AGENT, lambda: self._task.attempt)
+            return Ending(FixOutcome.FAILED, ready.problem, Trouble.MODEL_AWAY)
+        briefing = await self._hands.do(names.BRIEF_AGENT, self._task.attempt)
         self._hands.suspicions = briefing.suspicions
         self._begun = self._begun.model_copy(update={"ready": ready, "briefing": briefing.text})
         self._meter.price = ready.price
-        return None, ""
+        return None
 
-    async def _work(self) -> tuple[FixOutcome, str]:
+    async def _work(self) -> Ending:
         attempt, begun = self._task.attempt, self._begun
         desk = Desk(self._hands, self._meter, attempt.plan, self._hand_over)
         try:
@@ -90,7 +88,7 @@ class LlmWorkflow:
                 raise
             return ending(error)
         edited = self._hands.bench.tip != attempt.base
-        return (FixOutcome.EDITED if edited else FixOutcome.NO_CHANGE), _told(result.output)
+        return Ending(FixOutcome.EDITED if edited else FixOutcome.NO_CHANGE, _told(result.output))
 
     def _hand_over(self, messages: Sequence[ModelMessage]) -> None:
         """Go on with an empty history once this one is large, but never without having asked the model."""
