@@ -24,7 +24,16 @@ SCRATCH = (
     ".npm/",
     ".cache/",
     ".DS_Store",
+    ".env",
+    ".env.local",
+    ".aider*",
+    ".claude/",
+    ".codex/",
+    ".cursor/",
+    ".gemini/",
 )
+"""The last are what coding agents, and people who try them, keep for themselves: logins, transcripts, settings."""
+
 MAX_RULES_BYTES = 1 << 20
 _NAME = ".gitignore"
 

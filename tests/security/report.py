@@ -1,4 +1,4 @@
-"""`make security-report`: cheats rejected, honest fixes passed, malicious repositories contained, each of how many.
+"""`make security-report`: cheats rejected, honest fixes passed, what is hostile contained: each of how many.
 
 Markdown on stdout, the same as data in build/reports/security.json. Exit code 1 if a row is not as it has to be.
 A further part of the report is one more entry in `SECTIONS`.
@@ -12,6 +12,8 @@ from pathlib import Path
 
 from adapters.sandbox import Bubblewrap
 from sweeper.model import Strict
+from tests.security.agents import HOSTILE
+from tests.security.agents.running import arena
 from tests.security.cheats import CHEATS, Cheat
 from tests.security.cheats.case import Case
 from tests.security.honest import HONEST, Honest
@@ -119,6 +121,21 @@ async def _malicious() -> Sequence[Row]:
     return rows
 
 
+async def _agents() -> Sequence[Row]:
+    """Each as any command agent is run; without a sandbox nothing is run and nothing is claimed."""
+    section, sandbox = "hostile agents", Bubblewrap()
+    if problem := (await sandbox.probe()).problem:
+        return [Row(section=section, name=case.name, answer=f"not run: {problem}", passed=False) for case in HOSTILE]
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="sweeper-report-") as place, arena(Path(place), sandbox) as ground:
+        for case in HOSTILE:
+            left = await ground.attack(case)
+            wrongs = left.wrongs()
+            answer = "; ".join(wrongs) or f"contained; {left.answer}"
+            rows.append(Row(section=section, name=case.name, answer=answer, passed=not wrongs))
+    return rows
+
+
 SECTIONS: list[Section] = [
     Section(title="Cheats rejected by a look", rows=_cheats),
     Section(title="Cheats that only the verifier's run tells", rows=_beyond),
@@ -126,6 +143,7 @@ SECTIONS: list[Section] = [
     Section(title="Honest fixes that no look rejects", rows=_honest),
     Section(title="Honest fixes passed through the whole verifier", rows=_honest_whole),
     Section(title="Malicious repositories contained", rows=_malicious),
+    Section(title="Hostile agents contained", rows=_agents),
 ]
 
 
