@@ -19,7 +19,7 @@ from adapters.models.recorded.script import Script, ToolCall, Turn, Usage
 from adapters.models.recorded.server import recorded_models
 from sweeper.errors import BadInput
 from tests.support.recorded_models import RecordedModel, recorded_here, recorded_process
-from tests.support.recorded_talk import TALKS, ChatTalk, MessagesTalk, ResponsesTalk, Talk
+from tests.support.recorded_talk import TALKS, ChatTalk, MessagesTalk, ResponsesTalk, Talk, events_of
 
 SCRIPT = Script(
     turns=(
@@ -109,6 +109,8 @@ async def test_chunks_tell_usage_only_to_those_who_ask(tmp_path: Path) -> None:
     async with speaking(tmp_path) as (_, http):
         text = (await http.post(ChatTalk.path, json=body)).text
     assert "usage" not in text
+    # The time is no clock's: an answer is the same whenever it is given.
+    assert {data["created"] for _, data in events_of(text)} == {1_767_225_600}
     assert text.endswith("data: [DONE]\n\n")
 
 

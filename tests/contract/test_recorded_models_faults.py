@@ -199,12 +199,13 @@ async def test_a_held_answer_waits_for_its_release(tmp_path: Path) -> None:
         assert [call.outcome for call in await model.calls()] == [Outcome.SENT, Outcome.SENT]
 
 
+@pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("kind", [FaultKind.HOLD, FaultKind.SLOW])
 async def test_a_client_that_goes_away_meanwhile_is_told_from_one_that_was_answered(
-    tmp_path: Path, kind: FaultKind
+    tmp_path: Path, kind: FaultKind, stream: bool
 ) -> None:
     async with spoilt(tmp_path, FaultRule(kind=kind, seconds=60)) as (model, http):
-        waiting = asyncio.create_task(ChatTalk().ask(http, stream=True))
+        waiting = asyncio.create_task(ChatTalk().ask(http, stream))
         await model.until(lambda ledger: ledger.open == 1)
         waiting.cancel()
         ledger = await model.until(lambda ledger: ledger.open == 0)

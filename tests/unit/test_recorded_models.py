@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from adapters.models.recorded.asked import Asked, By, Said, mint, turns_taken, unanswered
 from adapters.models.recorded.choosing import answer, choose
 from adapters.models.recorded.faults import FaultKind, FaultRule, Faults
-from adapters.models.recorded.ledger import Entry, KeyShown, Ledger, Outcome
+from adapters.models.recorded.ledger import Entry, KeyShown, Ledger, Outcome, read_ledger
 from adapters.models.recorded.script import Script, ToolCall, Turn, Usage
 from adapters.models.recorded.spoiling import problem, spoil
 from sweeper.errors import BadInput
@@ -237,6 +237,7 @@ def test_a_ledger_goes_on_where_it_was_and_drops_half_a_line(tmp_path: Path) -> 
     ledger.open(_entry("b"))
     view = ledger.view()
     ledger.close()
+    assert read_ledger(file) == view
     assert [(entry.n, entry.outcome) for entry in view.entries] == [
         (1, Outcome.SENT),
         (2, Outcome.OPEN),
