@@ -16,6 +16,7 @@ from adapters.agents.fixing import (
     scripts_in,
 )
 from adapters.agents.fixing.account import Account
+from adapters.agents.fixing.ledger import Mark
 from adapters.agents.fixing.room import Clock, Means, Room
 from sweeper.errors import BadInput, Unverifiable
 from sweeper.model import Check, FixOutcome, FixReport, PlanStep, Workspace
@@ -69,20 +70,18 @@ class Autofix:
     async def _mend(self, group: Sequence[Repair], workspace: Workspace, account: Account, clock: Clock) -> None:
         """Repairs that need the same set-up, in one room."""
         room = Room(self._means, workspace, group[0].check, clock)
-        async with room.opened(fetching=any(repair.fixer.downloads for repair in group)):
+        async with room.opened(fetching=group[0].fixer.downloads):
+            entered = await room.mark()
             if (failed := await room.set_up()) is not None:
                 account.not_set_up(*failed)
                 return
             first = before = await room.mark()
             for repair in group:
-                result = await room.run(_step(repair))
-                after = await room.mark(before) if before is not None else None
-                account.ran(repair, result, after)
-                before = after or before
+                before = await _run(repair, room, before, account)
                 if account.is_over:
                     break
-            if first is not None:
-                await room.tidy(first)
+            if entered is not None and first is not None:
+                await room.tidy(entered, first)
 
     async def _packages(self, checks: Sequence[Check], workspace: Workspace) -> Packages:
         """Read inside the sandbox: a package.json may be a link to anywhere."""
@@ -97,6 +96,20 @@ class Autofix:
             if result.exit_code == 0:
                 found[place] = scripts_in(result.output)
         return found
+
+
+async def _run(repair: Repair, room: Room, before: Mark | None, account: Account) -> Mark | None:
+    """One fixer, and the tree after it."""
+    result = await room.run(_step(repair))
+    after = await room.mark(before) if before is not None else None
+    if after is not None and repair.fixer.downloads:
+        spoiled = await room.readdress(after.changed)
+        after = await room.mark(before)
+        if spoiled:
+            account.put_back(repair, result, spoiled)
+            return after
+    account.ran(repair, result, after)
+    return after or before
 
 
 def _step(repair: Repair) -> PlanStep:
@@ -114,7 +127,7 @@ def _by_surroundings(found: Sequence[Repair]) -> list[list[Repair]]:
     """Repairs whose jobs are set up alike, together; else in their order."""
     groups: list[list[Repair]] = []
     for repair in found:
-        alike = (group for group in groups if _surroundings(group[0].check) == _surroundings(repair.check))
+        alike = (group for group in groups if _surroundings(group[0]) == _surroundings(repair))
         if (group := next(alike, None)) is not None:
             group.append(repair)
         else:
@@ -122,8 +135,9 @@ def _by_surroundings(found: Sequence[Repair]) -> list[list[Repair]]:
     return groups
 
 
-def _surroundings(check: Check) -> object:
-    return (check.before, check.tools)
+def _surroundings(repair: Repair) -> tuple[object, ...]:
+    """What has to be the same for one room: a fixer that needs no registry never gets to one."""
+    return (repair.check.before, repair.check.tools, repair.fixer.downloads)
 
 
 def _complaint(task: TaskFile) -> Complaint:

@@ -142,6 +142,16 @@ async def test_what_set_up_steps_leave_behind_is_in_no_patch(bench: Bench) -> No
     assert patch.files == ("a.txt",)
 
 
+async def test_jobs_that_are_set_up_otherwise_keep_each_others_edits(bench: Bench) -> None:
+    files = {"a.py": UGLY, "b.txt": "bad\n", "c.txt": "c\n"}
+    first = check("ruff check .", "echo other >c.txt; echo one >one.txt")
+    second = check("black --check b.txt", BLACK, "echo another >c.txt; echo two >two.txt")
+    report, patch = await bench.fix(files, first, second)
+    assert report.summary == "ruff check --fix changed a.py. black changed b.txt."
+    assert patch is not None
+    assert patch.files == ("a.py", "b.txt")
+
+
 async def test_a_set_up_step_that_fails_is_named_and_nothing_is_mended(bench: Bench) -> None:
     report, patch = await bench.fix({"a.py": UGLY}, check("ruff check .", "echo no such package; exit 7"))
     assert (report.outcome, patch, report.exit_code) == (FixOutcome.FAILED, None, 7)

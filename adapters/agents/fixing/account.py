@@ -50,6 +50,13 @@ class Account:
             self.sentences.append(f"{name} ran and changed nothing{f': {said}' if said else '.'}")
             self.outcomes.append(FixOutcome.NO_CHANGE)
 
+    def put_back(self, repair: Repair, result: SandboxResult, files: tuple[str, ...]) -> None:
+        """A fixer came upon packages whose public addresses cannot be known here."""
+        self._take(f"$ {repair.script}", result)
+        why = "names packages whose public addresses cannot be known here; run it where registries are in reach"
+        self.sentences.append(f"What {repair.fixer.name} made of {_named(files)} {why}.")
+        self.outcomes.append(FixOutcome.FAILED)
+
     def not_set_up(self, step: PlanStep, result: SandboxResult) -> None:
         """A step before the check failed, so none of its fixers ran."""
         self._take(f"# {step.name}", result)

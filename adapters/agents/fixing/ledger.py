@@ -25,11 +25,11 @@ test -z "$1" || git diff-tree -r --no-renames --name-only "$1" "$now"
 TIDY = f"""{_INDEX}
 names() {{ git diff-tree -r -z --no-renames --name-only "$@" | sort -z; }}
 names "$1" "$now" >"$place/ours"
-names --diff-filter=A HEAD "$1" | comm -z -23 - "$place/ours" | xargs -0 -r rm -f --
-names --diff-filter=a HEAD "$1" | comm -z -23 - "$place/ours" >"$place/theirs"
-test ! -s "$place/theirs" || git checkout -q HEAD --pathspec-from-file="$place/theirs" --pathspec-file-nul
+names --diff-filter=A "$2" "$1" | comm -z -23 - "$place/ours" | xargs -0 -r rm -f --
+names --diff-filter=a "$2" "$1" | comm -z -23 - "$place/ours" >"$place/theirs"
+test ! -s "$place/theirs" || git checkout -q "$2" --pathspec-from-file="$place/theirs" --pathspec-file-nul
 """
-"""Undoes what differs between the commit and the given tree, but for what was changed since then."""
+"""Undoes what differs between the second given tree and the first, but for what was changed since the first."""
 
 
 @dataclass(frozen=True)

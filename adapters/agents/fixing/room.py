@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from adapters.agents.fixing.addresses import SCRIPT, arguments
 from adapters.agents.fixing.ledger import MARK, TIDY, Mark, read_mark
 from sweeper.activities.steps import PLAIN, FileCommands, JobState, left_at
 from sweeper.errors import Unverifiable
@@ -101,9 +102,17 @@ class Room:
         result = await self._run(("/bin/sh", "-c", MARK, "mark", since.tree if since else ""), {})
         return read_mark(result.output) if result.exit_code == 0 else None
 
-    async def tidy(self, mark: Mark) -> None:
-        """Undo what stood at this mark and is not in the commit: what the set-up steps left."""
-        await self._run(("/bin/sh", "-c", TIDY, "tidy", mark.tree), {})
+    async def readdress(self, files: tuple[str, ...]) -> tuple[str, ...]:
+        """Take the gate's own addresses out of these files; those that had to be put back as they were."""
+        given = arguments(self._gate.env, files) if self._gate and files else ()
+        if not given:
+            return ()
+        result = await self._run(("python3", "-I", "-c", SCRIPT, *given), {})
+        return tuple(path for path in result.output.decode("utf-8", "replace").splitlines() if path in files)
+
+    async def tidy(self, entered: Mark, set_up: Mark) -> None:
+        """Undo what came between these two marks, the set-up steps' doing, where no fixer touched it since."""
+        await self._run(("/bin/sh", "-c", TIDY, "tidy", set_up.tree, entered.tree), {})
 
     @property
     def _entered(self) -> JobState:
