@@ -83,12 +83,14 @@ class JournalKeeper:
             told = {"actions": len(entries), "story": await self._artifacts.put(self._redactor.redact(story))}
             report = report.model_copy(update=told)
         if report.outcome is not FixOutcome.EDITED:
-            return requests.FixAnswer(report=report)
+            return requests.FixAnswer(report=report, host=self._workspaces.host)
         parent = request.facts.head_sha
         patch = await self._journals.patch(bench.journal, bench.tip, parent, self._meta(request))
         if patch is None:
-            return requests.FixAnswer(report=report.model_copy(update={"outcome": FixOutcome.NO_CHANGE}))
-        return requests.FixAnswer(report=report, patch=await self._kept(bench.journal, patch))
+            unchanged = report.model_copy(update={"outcome": FixOutcome.NO_CHANGE})
+            return requests.FixAnswer(report=unchanged, host=self._workspaces.host)
+        kept = await self._kept(bench.journal, patch)
+        return requests.FixAnswer(report=report, patch=kept, host=self._workspaces.host)
 
     async def _kept(self, journal: JournalRef, patch: Patch) -> Patch:
         """With its diff and its bundle in the store. A bundle reaches back to the failing commit, which GitHub has."""

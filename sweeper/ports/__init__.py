@@ -65,7 +65,7 @@ class Ports:
     artifacts: Artifacts
     author_name: str = "ci-sweeper[bot]"
     author_email: str = "ci-sweeper[bot]@users.noreply.github.com"
-    journals: Journals = field(kw_only=True, default=None)  # type: ignore[assignment]
+    journals: Journals = field(kw_only=True)
     downloads: Downloads | None = None
     redactor: Redactor = field(default_factory=Redactor)
 

@@ -29,6 +29,8 @@ LONG_TRIES = 10
 """Checks and agents cost minutes and money: enough tries to outlive kills, too few to burn a day."""
 
 Waiting = Callable[[str, datetime], None]
+Moving = Callable[[str], None]
+GOES_ON_ELSEWHERE = "goes-on-elsewhere"
 
 
 def cause_of(error: BaseException) -> ApplicationError | None:
@@ -74,6 +76,13 @@ class Calls:
         self._bell = bell
         self.host = host
         self._home = home
+        self.on_move: Moving = _to_nobody
+        """Told when another host's disk is worked on."""
+
+    def move(self, host: str) -> None:
+        """Work on another host's disk from now on."""
+        self.host = host
+        self.on_move(host)
 
     async def do(self, act: Activity[In, Out], arg: In, scale: int = 1) -> Out:
         """The activity's answer. `scale`: how many units of its time bound it may need (checks to run).
@@ -95,7 +104,7 @@ class Calls:
                     refused += 1
                     await self._credentials_mended(refused, refused_until, error)
                 elif nobody_took_it(error) and workflow.now() < busy_until:
-                    await self._same_host_or_lost(error)
+                    await self._same_host_or_another(error)
                 else:
                     raise
             else:
@@ -140,15 +149,23 @@ class Calls:
         await self._bell.wait(min(FIRST_PARK * 2 ** min(times - 1, 10), LONGEST_PARK))
         self._bell.rung = True  # whoever waits next looks first: the ring may have meant more than this
 
-    async def _same_host_or_lost(self, error: ActivityError) -> None:
-        """Wait for any worker; if it serves another disk, what we had here is lost."""
+    async def _same_host_or_another(self, error: ActivityError) -> None:
+        """Wait for any worker; if it serves another disk, go on there: commits are found on GitHub or in bundles."""
         choice = await self._once(names.CHOOSE_HOST, requests.Nothing(), 1)
-        if choice.host != self.host:
+        if choice.host == self.host:
+            return
+        if not workflow.patched(GOES_ON_ELSEWHERE):
             raise ApplicationError(
                 f"Host {self.host} has no worker any more; trigger the run again to start on another host.",
                 type=HostLost.__name__,
                 non_retryable=True,
             ) from error
+        workflow.logger.warning("host %s serves nobody; going on at host %s", self.host, choice.host)
+        self.move(choice.host)
+
+
+def _to_nobody(_: str) -> None:
+    """Nobody keeps it."""
 
 
 def nobody_took_it(error: ActivityError) -> bool:

@@ -1,10 +1,12 @@
 """Proofs: that a failure shows on a commit, and that a patch mends it there."""
 
 from temporalio import workflow
+from temporalio.exceptions import ActivityError
 
 from sweeper.activities import names, requests
+from sweeper.errors import HostLost
 from sweeper.model import CheckPlan, Patch, Reproduction, Step, SweepInput, TestedTree, Verdict, VerdictKind
-from sweeper.workflows.calls import Calls
+from sweeper.workflows.calls import Calls, is_a
 from sweeper.workflows.progress import Progress, known
 
 REPRODUCTIONS, PROOFS = 4, 6
@@ -51,7 +53,12 @@ class Proof:
             diagnosis=state.diagnosis,
             tested=tested,
         )
-        return await self._calls.do(names.REPRODUCE, request, scale=commands_of(plan, REPRODUCTIONS))
+        try:
+            return await self._calls.do(names.REPRODUCE, request, scale=commands_of(plan, REPRODUCTIONS))
+        except ActivityError as error:
+            if not is_a(error, HostLost) or self._calls.host == workspace.host:
+                raise
+        return await self.reproduce(commit, tested)
 
     async def on_target(self, patch: Patch, target_head: str) -> Verdict:
         """The patch merged with the target as it is now; a verdict that it is fixed is the evidence from now on."""

@@ -32,6 +32,7 @@ from tests.support.sandbox import FakeSandbox
 from tests.support.scene import SETTINGS, Scene, edit, effects, sweep_scene
 from tests.support.scene_doubles import MemoryArtifacts
 from tests.support.values import diagnosis, reproduction, run_facts
+from worktrees.journal import JournalStore
 from worktrees.store import WorktreeStore
 
 pytestmark = pytest.mark.slow
@@ -70,6 +71,10 @@ class TestPushes:
     def store(self, tmp_path: Path) -> WorktreeStore:
         return WorktreeStore(tmp_path / "state", "here")
 
+    @pytest.fixture
+    def journals(self, tmp_path: Path) -> JournalStore:
+        return JournalStore(tmp_path / "state", "here")
+
     async def a_fix(self, store: WorktreeStore, origin: GitOrigin) -> str:
         commit = origin.commit({"a.txt": "one\n"})
         await store.fetch(REPO, [commit], origin.access)
@@ -97,13 +102,24 @@ class TestPushes:
         assert origin.branch(BRANCH) is None
         assert PolicyDenied.__name__ in NON_RETRYABLE
 
-    async def test_a_commit_is_signed_off_by_its_author(self, store: WorktreeStore, origin: GitOrigin) -> None:
+    async def test_a_commit_is_signed_off_by_its_author(
+        self, store: WorktreeStore, journals: JournalStore, origin: GitOrigin
+    ) -> None:
         """C43."""
         failing = origin.commit({"a.txt": "one\n"})
         await store.fetch(REPO, [failing], origin.access)
         agent = ScriptedAgent([Turn(edit=write({"a.txt": "fixed\n"}))])
         host, email = FakeCodeHost(), "7+sweeper[bot]@users.noreply.github.com"
-        ports = Ports(host, store, FakeSandbox(), {agent.name: agent}, MemoryArtifacts(), "sweeper[bot]", email)
+        ports = Ports(
+            host,
+            store,
+            FakeSandbox(),
+            {agent.name: agent},
+            MemoryArtifacts(),
+            "sweeper[bot]",
+            email,
+            journals=journals,
+        )
         facts = run_facts(head_sha=failing)
         request = AttemptRequest(
             sweep="sweep-1-1",

@@ -14,6 +14,7 @@ from sweeper.model import AttemptResult, Effect, EffectState, FixOutcome, FixRep
 from sweeper.policy.rendering import commit_message, title
 from sweeper.ports import Ports, PullRef
 from tests.support.code_host import FakeCodeHost
+from tests.support.journals import FakeJournals
 from tests.support.markdown_reading import acts
 from tests.support.sandbox import FakeSandbox
 from tests.support.scene_doubles import MemoryArtifacts
@@ -47,7 +48,10 @@ class Desk:
         self.head = self.github.commit(BRANCH)
         self._said = said
         self._artifacts = MemoryArtifacts()
-        self._writes = ProposalActivities(Ports(self.github, FakeWorkspaces(), FakeSandbox(), {}, self._artifacts))
+        here = FakeWorkspaces()
+        self._writes = ProposalActivities(
+            Ports(self.github, here, FakeSandbox(), {}, self._artifacts, journals=FakeJournals(here))
+        )
 
     async def propose(self) -> PullRef:
         opened = await self._writes.open_proposal(await self._request())

@@ -226,6 +226,7 @@ def ports(settings: Settings, state: StateDir, sandbox: Sandbox) -> Ports:
     return Ports(
         code_host=FakeCodeHost(),
         workspaces=composition.workspaces(state.worktrees, sandbox),
+        journals=composition.journals(state.worktrees, sandbox),
         sandbox=sandbox,
         agents={},
         artifacts=composition.artifacts(state),

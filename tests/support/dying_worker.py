@@ -342,6 +342,7 @@ async def _ports(life: Life, settings: Settings) -> Ports:
     return Ports(
         code_host=composition.code_host(settings, state),
         workspaces=composition.workspaces(state.worktrees, sandbox),
+        journals=composition.journals(state.worktrees, sandbox),
         sandbox=sandbox,
         agents=composition.agents(settings, sandbox, store),
         artifacts=store,

@@ -107,6 +107,7 @@ class Household:
         ports = Ports(
             code_host=composition.code_host(self.settings, state),
             workspaces=composition.workspaces(state.worktrees, sandbox),
+            journals=composition.journals(state.worktrees, sandbox),
             sandbox=sandbox,
             agents=composition.agents(self.settings, sandbox, store),
             artifacts=store,

@@ -23,11 +23,15 @@ from tests.support.workspaces import FakeCommit, FakeWorkspaces, Tree
 
 @dataclass
 class FakeJournals:
-    """Look at `written`: how often each key changed something."""
+    """Its state is that of the workspaces. Look at `written`: how often each key changed something."""
 
     workspaces: FakeWorkspaces
-    recorded: dict[tuple[int, str], list[Entry]] = field(default_factory=dict)
     written: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def recorded(self) -> dict[tuple[int, str], list[Entry]]:
+        """The entries of each journal."""
+        return self.workspaces.journals
 
     async def change(self, journal: JournalRef, tip: str, action: AgentAction, edits: Sequence[FileEdit]) -> Recorded:
         files = dict(self._files(journal, tip))
@@ -39,7 +43,10 @@ class FakeJournals:
         return await self._record(journal, tip, action, files)
 
     async def snapshot(self, journal: JournalRef, tip: str, action: AgentAction, workspace: Workspace) -> Recorded:
-        return await self._record(journal, tip, action, dict(self.workspaces.tree(workspace)))
+        with self.workspaces.call("snapshot"):
+            if known := await self.done(journal, tip, action):  # the tree may be gone by then
+                return known
+            return await self._record(journal, tip, action, dict(self.workspaces.tree(workspace)))
 
     async def _record(self, journal: JournalRef, tip: str, action: AgentAction, files: Tree) -> Recorded:
         if known := await self.done(journal, tip, action):

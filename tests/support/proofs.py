@@ -27,6 +27,7 @@ from sweeper.model import (
 )
 from sweeper.ports import Gate, Ports, SandboxRun
 from tests.support.code_host import FakeCodeHost
+from tests.support.journals import FakeJournals
 from tests.support.sandbox import FakeSandbox, Reply
 from tests.support.scene_doubles import MemoryArtifacts
 from tests.support.workspaces import FakeWorkspaces, Tree
@@ -137,7 +138,15 @@ class Bench:
 
     @property
     def ports(self) -> Ports:
-        return Ports(FakeCodeHost(), self.workspaces, self.sandbox, {}, self.artifacts, downloads=self.downloads)
+        return Ports(
+            FakeCodeHost(),
+            self.workspaces,
+            self.sandbox,
+            {},
+            self.artifacts,
+            downloads=self.downloads,
+            journals=FakeJournals(self.workspaces),
+        )
 
     async def reproduce(
         self, commit: str | None = None, diagnosis: Diagnosis | None = None, tested: TestedTree | None = None

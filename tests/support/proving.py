@@ -14,6 +14,7 @@ from sweeper.ports import Downloads, Ports
 from tests.support.code_host import FakeCodeHost
 from tests.support.git_origin import GitOrigin
 from tests.support.scene_doubles import MemoryArtifacts
+from worktrees.journal import JournalStore
 from worktrees.store import Owner, WorktreeStore
 
 REPO = 7
@@ -29,9 +30,13 @@ class RealBench:
         self._root = root
         self.origin = GitOrigin(root)
         owner = sandbox.owner()
-        self.store = WorktreeStore(root / "state", "here", Owner(uid=owner[0], gid=owner[1]) if owner else None)
+        whose = Owner(uid=owner[0], gid=owner[1]) if owner else None
+        self.store = WorktreeStore(root / "state", "here", whose)
+        self.journals = JournalStore(root / "state", "here", whose)
         self.artifacts = MemoryArtifacts()
-        self.ports = Ports(FakeCodeHost(), self.store, sandbox, {}, self.artifacts, downloads=downloads)
+        self.ports = Ports(
+            FakeCodeHost(), self.store, sandbox, {}, self.artifacts, downloads=downloads, journals=self.journals
+        )
         self.runner = JobRunner(self.ports)
         self.plan = CheckPlan(checks=(Check(name="check", command="sh check.sh"),))
         self._each = each

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from sweeper import ids
 from sweeper.errors import BadInput, HostLost, NonDeterminism, NotFound, Stale, SweeperError
 from sweeper.model import CommitMeta, Effect, EffectState, FileChange, GitAccess, Patch, Touched, Workspace
+from sweeper.model.journal import Entry
 from sweeper.model.upkeep import HostTrace
 
 Tree = dict[str, bytes]
@@ -50,6 +51,7 @@ class FakeWorkspaces:
     calls: list[str] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     homes: dict[str, Tree] = field(default_factory=dict)
+    journals: dict[tuple[int, str], list[Entry]] = field(default_factory=dict)
 
     def seed(
         self, repository_id: int, files: Mapping[str, str], branch: str = "main", parent: str | None = None
@@ -77,14 +79,14 @@ class FakeWorkspaces:
         self.faults.append(Fault(method, error, after))
 
     async def fetch(self, repository_id: int, commits: Sequence[str], access: GitAccess) -> None:
-        with self._call("fetch"):
+        with self.call("fetch"):
             for commit in commits:
                 if commit not in self.commits:
                     raise NotFound(f"Commit {commit} is gone from the repository.")
             self.mirrored |= {(repository_id, commit) for commit in commits}
 
     async def create(self, repository_id: int, name: str, commit: str) -> Workspace:
-        with self._call("create"):
+        with self.call("create"):
             _check_name(name)
             self.trees.pop((repository_id, name), None)
             self._require(repository_id, commit)
@@ -93,7 +95,7 @@ class FakeWorkspaces:
             return Workspace(host=self.host, name=name, repository_id=repository_id, commit=commit, path=path)
 
     async def snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
-        with self._call("snapshot"):
+        with self.call("snapshot"):
             if workspace.host != self.host:
                 raise HostLost(f"Workspace {workspace.name} is on host {workspace.host}; prepare it again on this one.")
             files = dict(self.tree(workspace))
@@ -108,34 +110,34 @@ class FakeWorkspaces:
             return self._describe(commit)
 
     async def recorded(self, repository_id: int, ref: str) -> Patch | None:
-        with self._call("recorded"):
+        with self.call("recorded"):
             commit = self.records.get((repository_id, ref))
             return self._describe(commit) if commit else None
 
     async def diff(self, repository_id: int, parent: str, commit: str) -> bytes:
-        with self._call("diff"):
+        with self.call("diff"):
             return b"".join(_diff(self.commits[parent].files, self.commits[commit].files).values())
 
     async def changes(self, repository_id: int, parent: str, commit: str, limit: int) -> tuple[FileChange, ...]:
-        with self._call("changes"):
+        with self.call("changes"):
             return tuple(_changes(self.commits[parent].files, self.commits[commit].files, limit))
 
     async def paths(self, repository_id: int, commit: str) -> tuple[str, ...]:
-        with self._call("paths"):
+        with self.call("paths"):
             return tuple(sorted(self.commits[commit].files))
 
     async def submodules(self, repository_id: int, commit: str) -> tuple[str, ...]:
-        with self._call("submodules"):
+        with self.call("submodules"):
             self._require(repository_id, commit)
             return ()
 
     async def read(self, repository_id: int, commit: str, path: str, limit: int) -> bytes | None:
-        with self._call("read"):
+        with self.call("read"):
             content = self.commits[commit].files.get(path)
             return content if content is not None and len(content) <= limit else None
 
     async def restored(self, repository_id: int, commit: str, source: str, paths: Sequence[str]) -> str:
-        with self._call("restored"):
+        with self.call("restored"):
             files, exam = self.commits[commit].files, self.commits[source].files
             kept = {path: data for path, data in files.items() if path not in paths}
             kept |= {path: exam[path] for path in paths if path in exam}
@@ -146,18 +148,18 @@ class FakeWorkspaces:
             return made
 
     async def home(self, repository_id: int, name: str) -> str:
-        with self._call("home"):
+        with self.call("home"):
             _check_name(name)
             self.homes[_path(repository_id, name)] = {}
             return _path(repository_id, name)
 
     async def left_in(self, home: str, path: str, limit: int) -> bytes | None:
-        with self._call("left_in"):
+        with self.call("left_in"):
             content = self.homes.get(home, {}).get(path)
             return content if content is not None and len(content) <= limit else None
 
     async def touched(self, workspace: Workspace) -> Touched:
-        with self._call("touched"):
+        with self.call("touched"):
             now, then = self.tree(workspace), self.commits[workspace.commit].files
             return Touched(
                 changed=tuple(sorted(path for path in then if now.get(path) != then[path])),
@@ -165,12 +167,12 @@ class FakeWorkspaces:
             )
 
     async def remove(self, repository_id: int, name: str) -> None:
-        with self._call("remove"):
+        with self.call("remove"):
             self.trees.pop((repository_id, name), None)
             self.homes.pop(_path(repository_id, name), None)
 
     async def merge(self, repository_id: int, ours: str, theirs: str) -> str | None:
-        with self._call("merge"):
+        with self.call("merge"):
             for commit in (ours, theirs):
                 self._require(repository_id, commit)
             base = next((old for old in self._ancestors(ours) if old in set(self._ancestors(theirs))), None)
@@ -184,7 +186,7 @@ class FakeWorkspaces:
     async def push(
         self, repository_id: int, branch: str, commit: str, expected: str | None, access: GitAccess, effect_key: str
     ) -> Effect:
-        with self._call("push"):
+        with self.call("push"):
             _check_branch(branch)
             heads = self.branches.setdefault(repository_id, {})
             seen = heads.get(branch)
@@ -198,7 +200,7 @@ class FakeWorkspaces:
     async def delete_branch(
         self, repository_id: int, branch: str, ours: str, access: GitAccess, effect_key: str
     ) -> Effect:
-        with self._call("delete_branch"):
+        with self.call("delete_branch"):
             _check_branch(branch)
             heads = self.branches.setdefault(repository_id, {})
             seen = heads.get(branch)
@@ -212,7 +214,7 @@ class FakeWorkspaces:
             return self._effect(effect_key, "branch.delete", EffectState.SKIPPED, f"refs/heads/{branch}", note)
 
     async def discard(self, repository_id: int, sweep: str) -> None:
-        with self._call("discard"):
+        with self.call("discard"):
             mine = [key for key in self.trees if key[0] == repository_id and f"{key[1]}.".startswith(f"{sweep}.")]
             for key in mine:
                 del self.trees[key]
@@ -223,7 +225,7 @@ class FakeWorkspaces:
                 del self.records[record]
 
     async def traces(self) -> tuple[HostTrace, ...]:
-        with self._call("traces"):
+        with self.call("traces"):
             found: dict[tuple[int, str], HostTrace] = {}
             for (repository_id, name), ref, commit in self._left():
                 sweep = ids.sweep_id_of_workspace(name)
@@ -242,7 +244,7 @@ class FakeWorkspaces:
             yield (repository_id, ref.split("/")[2]), ref, commit
 
     @contextmanager
-    def _call(self, method: str) -> Iterator[None]:
+    def call(self, method: str) -> Iterator[None]:
         self.calls.append(method)
         fault = next((fault for fault in self.faults if fault.method == method), None)
         if fault is not None:
@@ -278,7 +280,7 @@ class FakeWorkspaces:
         return found
 
     async def describe(self, repository_id: int, parent: str, commit: str) -> Patch:
-        with self._call("describe"):
+        with self.call("describe"):
             return self._describe(commit, parent)
 
     def _describe(self, commit: str, parent: str | None = None) -> Patch:

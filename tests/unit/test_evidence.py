@@ -10,6 +10,7 @@ from sweeper.activities.evidence import EvidenceActivities
 from sweeper.policy.redaction import Redactor
 from sweeper.ports import Durable, Ports
 from tests.support.code_host_contract import FakeScene, JobSpec
+from tests.support.journals import FakeJournals
 from tests.support.no_spending import NoSpending
 from tests.support.sandbox import FakeSandbox
 from tests.support.scene_doubles import MemoryArtifacts
@@ -33,7 +34,16 @@ class WatchedRedactor(Redactor):
 async def test_a_log_is_redacted_where_it_holds_up_no_heartbeat() -> None:
     scene, redactor = FakeScene(), WatchedRedactor()
     run = await scene.run("main", jobs=[JobSpec(log="a line\n")])
-    ports = Ports(scene.fake, FakeWorkspaces(), FakeSandbox(), {}, MemoryArtifacts(), redactor=redactor)
+    here = FakeWorkspaces()
+    ports = Ports(
+        scene.fake,
+        here,
+        FakeSandbox(),
+        {},
+        MemoryArtifacts(),
+        redactor=redactor,
+        journals=FakeJournals(here),
+    )
     durable = Durable(FakeSweeps(), NoTargets(), spending=NoSpending())
     request = requests.CollectRequest(facts=await scene.fake.read_run(run), evidence_ttl=timedelta(hours=1))
     found = await ActivityEnvironment().run(EvidenceActivities(ports, durable).collect, request)

@@ -18,6 +18,7 @@ from sweeper.model.upkeep import Alert, FailedRun, HostTrace, OpenCheck, PullTra
 from sweeper.policy.orphans import Fate
 from sweeper.ports import Caretaking, Durable, Ports
 from tests.support.code_host import FakeCodeHost
+from tests.support.journals import FakeJournals
 from tests.support.no_spending import NoSpending
 from tests.support.sandbox import FakeSandbox
 from tests.support.scene_doubles import MemoryArtifacts
@@ -104,7 +105,8 @@ class World:
 
     @property
     def activities(self) -> UpkeepActivities:
-        ports = Ports(self.github, FakeWorkspaces(), FakeSandbox(), {}, MemoryArtifacts())
+        here = FakeWorkspaces()
+        ports = Ports(self.github, here, FakeSandbox(), {}, MemoryArtifacts(), journals=FakeJournals(here))
         care_for = Caretaking(self.inventory, self.door, NoAlerts())
         return UpkeepActivities(ports, Durable(self.sweeps, NoTargets(), care_for, spending=NoSpending()))
 
