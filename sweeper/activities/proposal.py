@@ -9,7 +9,7 @@ from sweeper.activities.checks import with_excerpts
 from sweeper.errors import Bug, NotFound
 from sweeper.model import AttemptResult, Effect, Reproduction
 from sweeper.policy.farewell import farewell, written
-from sweeper.policy.rendering import HowToAnswer, answered_request, body, learned, title, used
+from sweeper.policy.rendering import HowToAnswer, Tries, answered_request, body, learned, title, used
 from sweeper.policy.rendering.neutral import visible
 from sweeper.ports import NewPull, OpenedPull, Ports
 
@@ -51,7 +51,7 @@ class ProposalActivities:
         answer = HowToAnswer(request.expires_in, request.merges_itself, request.attempts_allowed)
         reproduction, attempt = await self._readable(request.reproduction, request.attempt)
         stories = {one.n: await self._story(one) for one in (*request.attempts, attempt)}
-        text = body(request.facts, request.diagnosis, reproduction, attempt, answer, request.attempts, stories)
+        text = body(request.facts, request.diagnosis, reproduction, attempt, answer, Tries(request.attempts, stories))
         return self._redactor.text("\n\n".join(part for part in (text, written(request.effects)) if part))
 
     async def _story(self, attempt: AttemptResult) -> str:

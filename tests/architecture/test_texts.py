@@ -17,7 +17,10 @@ FORBIDDEN = {
     "working papers that are not part of the project": re.compile(r"\bDESIGN\b|\bCONTRACT[.]md|\bshare[d]/"),
     "a number of a tracker that readers cannot see": re.compile(r"\b[Ii]ssue #?\d"),
     "words about how or by whom it was made": re.compile(
-        r"[C]laude|[A]nthropic|[Cc]hat[G]PT|generated (by|with) (an? )?(AI|LLM|model)\b|as an [A]I\b", re.IGNORECASE
+        r"\b(?:made|written|built|generated|created|authored|assisted)[ -](?:by|with|using) (?:an? )?"
+        r"(?:AI|LLM|model|claude|chatgpt|copilot|codex)\b|co-authored-by:.*(?:claude|anthropic|openai|copilot)"
+        r"|as an [A]I\b",
+        re.IGNORECASE,
     ),
 }
 

@@ -16,7 +16,7 @@ from sweeper.model import (
     Severity,
     Tally,
 )
-from sweeper.policy.rendering import HowToAnswer, body
+from sweeper.policy.rendering import HowToAnswer, Tries, body
 from tests.support.values import attempt, check_result, diagnosis, patch, reproduction, run_facts, verdict
 
 HARMLESS = "plain"
@@ -122,5 +122,5 @@ def hostile_body(foreign: str) -> str:
         hostile_reproduction(foreign),
         hostile_attempt(foreign, 2),
         HowToAnswer(timedelta(days=7), False, 3),
-        (hostile_attempt(foreign, 1),),
+        Tries((hostile_attempt(foreign, 1),)),
     )

@@ -16,6 +16,7 @@ from sweeper.policy.farewell import farewell, written
 from sweeper.policy.rendering import (
     MAX_BODY,
     HowToAnswer,
+    Tries,
     body,
     code,
     commit_message,
@@ -190,7 +191,7 @@ def _answer() -> HowToAnswer:
 def test_a_body_tells_what_an_agent_did_action_by_action_and_lets_none_of_it_act() -> None:
     acted = attempt(fix=FixReport(agent="llm", outcome=FixOutcome.EDITED, actions=2))
     actions = "1. edit_file: edit app.py -> 0123456789ab\n2. write_file: write @everyone </details> -> 0123456789ab"
-    text = body(run_facts(), diagnosis(), reproduction(check_result(1)), acted, _answer(), (), {1: actions})
+    text = body(run_facts(), diagnosis(), reproduction(check_result(1)), acted, _answer(), Tries(stories={1: actions}))
     assert "Its 2 actions, as they are recorded:" in text
     assert "1. edit_file: edit app.py" in text
     assert "2. write_file" in text

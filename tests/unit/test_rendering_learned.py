@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from sweeper.model import AttemptResult, Finding, FixOutcome, FixReport, Severity, Spent, Verdict, VerdictKind
-from sweeper.policy.rendering import HowToAnswer, answered_request, body, learned, used
+from sweeper.policy.rendering import HowToAnswer, Tries, answered_request, body, learned, used
 from sweeper.policy.rendering.learned import MAX_LEARNED
 from tests.support import values
 
@@ -41,7 +41,9 @@ def test_what_was_used_is_a_sentence_of_numbers(attempts: list[AttemptResult], s
 
 
 def test_a_proposal_and_a_reply_say_what_was_used() -> None:
-    text = body(values.run_facts(), values.diagnosis(), values.reproduction(), tried(2), HOW, [tried(1), tried(2)])
+    text = body(
+        values.run_facts(), values.diagnosis(), values.reproduction(), tried(2), HOW, Tries([tried(1), tried(2)])
+    )
     assert "\n\n2 attempts together used 6 model calls, 3,000 tokens, $0.0246, 3.0 s of agents' time.\n\n" in text
     reply = answered_request(tried(2), "ann")
     assert reply.endswith("The attempt used 3 model calls, 1,500 tokens, $0.0123, 1.5 s of agents' time.")

@@ -36,7 +36,7 @@ def _body(
 ) -> str:
     answer = HowToAnswer(timedelta(days=7), True, 3)
     return body(
-        facts or run_facts(), found or diagnosis(), before or reproduction(), after or attempt(), answer, earlier
+        facts or run_facts(), found or diagnosis(), before or reproduction(), after or attempt(), answer, Tries(earlier)
     )
 
 

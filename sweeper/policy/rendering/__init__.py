@@ -4,7 +4,7 @@ Facts come from records. Foreign text is data: `neutral` makes it harmless, and 
 """
 
 from sweeper.policy.rendering.answer import HowToAnswer
-from sweeper.policy.rendering.body import MAX_BODY, body
+from sweeper.policy.rendering.body import MAX_BODY, Tries, body
 from sweeper.policy.rendering.comments import answered_request
 from sweeper.policy.rendering.commit import commit_message, signed_off, title
 from sweeper.policy.rendering.learned import learned, used
@@ -13,6 +13,7 @@ from sweeper.policy.rendering.neutral import code, fenced
 __all__ = [
     "MAX_BODY",
     "HowToAnswer",
+    "Tries",
     "answered_request",
     "body",
     "code",

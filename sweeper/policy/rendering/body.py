@@ -1,6 +1,7 @@
 """A proposal's body: what failed, the proof red -> green, the change, how to answer, and where the proof ends."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sweeper.model import AttemptResult, Diagnosis, Reproduction, RunFacts
 from sweeper.policy.rendering.answer import HowToAnswer
@@ -12,8 +13,18 @@ from sweeper.policy.rendering.story import change, story
 MAX_BODY = 60_000
 """Characters; GitHub takes 65,536, and a signed marker is added to ours."""
 
-NO_STORIES: Mapping[int, str] = {}
 _BLOCK_SIZES = (4000, 1500, 500, 0)
+
+
+@dataclass(frozen=True)
+class Tries:
+    """The attempts before, oldest first. `stories`: what each one did to the files, action by action, by its number."""
+
+    earlier: Sequence[AttemptResult] = ()
+    stories: Mapping[int, str] = field(default_factory=dict)
+
+
+ONLY_ONE = Tries()
 
 
 def body(
@@ -22,11 +33,9 @@ def body(
     reproduction: Reproduction,
     attempt: AttemptResult,
     answer: HowToAnswer,
-    attempts: Sequence[AttemptResult] = (),
-    stories: Mapping[int, str] = NO_STORIES,
+    tries: Tries = ONLY_ONE,
 ) -> str:
-    """All that a reviewer reads, at most `MAX_BODY` characters. `attempts`: the earlier ones, oldest first. `stories`:
-    what each did to the files, action by action, by its number.
+    """All that a reviewer reads, at most `MAX_BODY` characters.
 
     Foreign blocks shrink until it fits; what is left without them is bounded by itself.
     """
@@ -37,8 +46,8 @@ def body(
             background(diagnosis.background, facts, block),
             proof(facts, reproduction, attempt, diagnosis.error_lines, block),
             change(attempt, answer.attempts),
-            used([*(one for one in attempts if one.n != attempt.n), attempt]),
-            story(attempt, attempts, block, stories),
+            used([*(one for one in tries.earlier if one.n != attempt.n), attempt]),
+            story(attempt, tries.earlier, block, tries.stories),
             answer.text(),
             fine_print(reproduction, attempt),
         )
