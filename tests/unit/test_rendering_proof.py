@@ -21,7 +21,7 @@ from sweeper.model import (
     Tally,
     VerdictKind,
 )
-from sweeper.policy.rendering import MAX_BODY, HowToAnswer, answered_request, body, fenced
+from sweeper.policy.rendering import MAX_BODY, HowToAnswer, Tries, answered_request, body, fenced
 from tests.support.hostile_texts import hostile_attempt, hostile_body
 from tests.support.markdown_reading import tokens
 from tests.support.values import attempt, check_result, diagnosis, reproduction, run_facts, verdict
