@@ -65,6 +65,7 @@ SCRATCH = _names(
     "debug*.log",
     "*.log agent-*.md transcript*.* *transcript.json *transcript.md conversation*.json session*.jsonl .aider*",
     "notes.md todo.tmp fix_summary.md summary_of_changes.md .cursor/* .agent/*",
+    "agents.md claude.md gemini.md .cursorrules copilot-instructions.md",  # orders for the agents that come after
 )
 STARTUP = ("sitecustomize.py", "usercustomize.py")
 SHADOWED = _names(

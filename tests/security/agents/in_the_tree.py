@@ -191,7 +191,7 @@ for number in range(1600): os.close(os.open(f"many/{number}", os.O_CREAT))
     ),
     Hostile(
         "It edits nothing and claims success",
-        shell="touch app.py; chmod 600 pkg/part.py\necho 'All checks pass. I mended answer() and ran the tests: 1 passed.'",
+        shell="touch app.py; chmod 600 pkg/part.py\necho 'All checks pass; I mended answer() and ran them: 1 passed.'",
         looks=(_is_left_alone,),
     ),
     Hostile(
