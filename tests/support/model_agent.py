@@ -16,6 +16,7 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Worker
 
 from adapters.agents.llm.access import ModelAccess
+from adapters.agents.llm.agent import ModelFor
 from adapters.agents.llm.guard import GuardedModel
 from adapters.agents.llm.worker import WorkerKit, build_llm_worker
 from sweeper.activities import names, requests, toolbox
@@ -183,7 +184,7 @@ class ScriptedModel:
     seen: list[list[ModelMessage]] = field(default_factory=list)
     infos: list[AgentInfo] = field(default_factory=list)
 
-    def named(self, name: str) -> Model:
+    def __call__(self, name: str) -> Model:
         return GuardedModel(FunctionModel(self._answer, model_name=name))
 
     def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -203,18 +204,20 @@ def script(*turns: Turn) -> ScriptedModel:
 
 
 @asynccontextmanager
-async def working(client: Client, tools: MemoryTools, model: ScriptedModel) -> AsyncIterator[None]:
+async def working(
+    client: Client, tools: MemoryTools, model_for: ModelFor, access: ModelAccess = ACCESS
+) -> AsyncIterator[None]:
     """All workers an attempt needs, while this lasts."""
     async with AsyncExitStack() as stack:
-        for worker in [*tools.workers(client), llm_worker(client, model)]:
+        for worker in [*tools.workers(client), llm_worker(client, model_for, access)]:
             await stack.enter_async_context(worker)
         yield
 
 
-def llm_worker(client: Client, model: ScriptedModel, access: ModelAccess = ACCESS) -> Worker:
+def llm_worker(client: Client, model_for: ModelFor, access: ModelAccess = ACCESS) -> Worker:
     """The agent's own."""
-    kit = WorkerKit(runner=workflow_runner(), interceptors=[EdgeInterceptor()])
-    return build_llm_worker(client, access, model.named, kit)
+    kit = WorkerKit(runner=workflow_runner(), interceptors=[EdgeInterceptor()], grace=timedelta(seconds=1))
+    return build_llm_worker(client, access, model_for, kit)
 
 
 async def start(
