@@ -92,12 +92,13 @@ AIDER = Preset(
     providers=("anthropic", "openai"),
     script="""
 while read -r path; do [ -f "$path" ] && set -- "$@" --file "$path"; done <"$SWEEPER_FILES"
+[ -e .git ] || set -- "$@" --no-git
 unset PYTHONPYCACHEPREFIX
 export PYTHONDONTWRITEBYTECODE=1
 exec aider --model "$SWEEPER_MODEL_PROVIDER/$SWEEPER_MODEL" --message-file "$SWEEPER_PROMPT" --yes-always \\
-  --no-pretty --no-stream --no-fancy-input --no-git --no-gitignore --map-tokens 0 --no-auto-lint \\
-  --no-check-update --no-show-release-notes --no-show-model-warnings --analytics-disable \\
-  --no-suggest-shell-commands --no-detect-urls --disable-playwright \\
+  --no-pretty --no-stream --no-fancy-input --no-auto-commits --no-dirty-commits --no-gitignore --no-auto-lint \\
+  --map-tokens 0 --max-chat-history-tokens 1000000 --no-check-update --no-show-release-notes \\
+  --no-show-model-warnings --analytics-disable --no-suggest-shell-commands --no-detect-urls --disable-playwright \\
   --chat-history-file "$HOME/chat.md" --input-history-file "$HOME/input" "$@"
 """,
     env={"LITELLM_LOCAL_MODEL_COST_MAP": "True", "AIDER_ANALYTICS": "false"},
@@ -109,7 +110,8 @@ exec aider --model "$SWEEPER_MODEL_PROVIDER/$SWEEPER_MODEL" --message-file "$SWE
         _sign(r"has hit a token limit|ContextWindowExceeded", Trouble.CONTEXT_FULL),
     ),
 )
-"""It exits with 0 whatever happened. Compiling its libraries anew at each start would take most of a minute."""
+"""It exits with 0 whatever happened. Compiling its libraries anew at each start would take most of a minute; asked
+whether to make a repository where there is none, it would."""
 
 PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (CLAUDE_CODE, CODEX, AIDER)}
 
