@@ -7,6 +7,7 @@ again; killed after it, the repeat finds its key.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from sweeper.errors import Bug, HostLost, Stale, Transient
 from sweeper.model import CommitMeta, Patch, Workspace
@@ -23,7 +24,7 @@ from sweeper.model.journal import (
 from worktrees import bundles, commits, tree_reading
 from worktrees.git import GitDoor
 from worktrees.homes import Owner
-from worktrees.journal_log import Log, checked, with_paths
+from worktrees.journal_log import NAMED_PATHS, Log, checked, with_paths
 from worktrees.mirror import HeldMirror, Mirror
 from worktrees.names import ABSENT, commit_id, record_ref
 from worktrees.snapshot import Snapshot
@@ -32,7 +33,15 @@ from worktrees.tree_edits import TreeEdits
 from worktrees.walk import TreeLimits
 from worktrees.worktree import Worktrees
 
-Commit = Callable[[HeldMirror, CommitMeta], str | None]
+
+class Made(NamedTuple):
+    """An action's commit. `paths`: the files it changes, None where git has to be asked."""
+
+    commit: str
+    paths: tuple[str, ...] | None = None
+
+
+Make = Callable[[HeldMirror, CommitMeta], Made | None]
 """Makes an action's commit with that message, author and date; None if nothing changes."""
 
 
@@ -52,11 +61,11 @@ class JournalStore:
         Raises PolicyDenied (a path no commit may hold), NonDeterminism, NotFound (tip), Stale (another writer).
         """
 
-        def commit(mirror: HeldMirror, meta: CommitMeta) -> str | None:
+        def make(mirror: HeldMirror, meta: CommitMeta) -> Made | None:
             planned = TreeEdits.plan(mirror, tip, edits, self._limits)
-            return planned.commit(mirror, tip, meta, self._root) if planned.edits else None
+            return Made(planned.commit(mirror, tip, meta, self._root), planned.paths) if planned.edits else None
 
-        return await in_thread(self._record, journal, tip, action, commit)
+        return await in_thread(self._record, journal, tip, action, make)
 
     async def snapshot(self, journal: JournalRef, tip: str, action: AgentAction, workspace: Workspace) -> Recorded:
         """Record the tree that lies in a workspace of `tip`. Safe twice: its key is found, the tree not even looked at.
@@ -72,10 +81,11 @@ class JournalStore:
             worktrees = Worktrees(self._root, journal.repository_id, self._mirror(journal), self._owner)
             with worktrees.holding(workspace.name, tip) as place:  # before the mirror's lock, as everywhere
 
-                def commit(mirror: HeldMirror, meta: CommitMeta) -> str | None:
-                    return Snapshot(mirror, tip, place.admin, self._limits).commit(place.tree, meta)
+                def make(mirror: HeldMirror, meta: CommitMeta) -> Made | None:
+                    commit = Snapshot(mirror, tip, place.admin, self._limits).commit(place.tree, meta)
+                    return Made(commit) if commit else None
 
-                return self._record(journal, tip, action, commit)
+                return self._record(journal, tip, action, make)
 
         return await in_thread(work)
 
@@ -188,21 +198,23 @@ class JournalStore:
 
         return await in_thread(work)
 
-    def _record(self, journal: JournalRef, tip: str, action: AgentAction, make: Commit) -> Recorded:
+    def _record(self, journal: JournalRef, tip: str, action: AgentAction, make: Make) -> Recorded:
         action = checked(action)
         with self._mirror(journal).reading() as mirror:
             log = Log.load(mirror, journal, tip)
             if known := _answered(mirror, log, tip, action):
                 return known
-            commit = make(mirror, log.meta(tip, action))
-            if commit is None:
+            made = make(mirror, log.meta(tip, action))
+            if made is None:
                 return Recorded(tip=tip, state=RecordState.NOTHING_CHANGED)
-            (entry,) = with_paths(mirror, [Entry(n=log.number(tip), commit=commit, action=action)])
+            entry = Entry(n=log.number(tip), commit=made.commit, action=action, paths=(made.paths or ())[:NAMED_PATHS])
+            if made.paths is None:
+                (entry,) = with_paths(mirror, [entry])
         try:
-            self._move(journal, journal.ref, commit, log.at or ABSENT)
+            self._move(journal, journal.ref, made.commit, log.at or ABSENT)
         except Stale:
             return self._overtaken(journal, tip, action)
-        return Recorded(tip=commit, state=RecordState.CREATED, entry=entry, rewound=log.rewinds(tip))
+        return Recorded(tip=made.commit, state=RecordState.CREATED, entry=entry, rewound=log.rewinds(tip))
 
     def _overtaken(self, journal: JournalRef, tip: str, action: AgentAction) -> Recorded:
         """The ref moved meanwhile: the same action by another hand is an answer, another action is not ours to undo."""

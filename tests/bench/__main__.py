@@ -9,13 +9,14 @@ import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from tests.bench import deliveries, logs, recovery, sandbox, story, verifier, worktree
+from tests.bench import deliveries, journal, logs, recovery, sandbox, story, verifier, worktree
 from tests.bench.measure import Report, Row, markdown
 
 REPORT = Path("build", "reports", "bench.json")
 BENCHES: dict[str, Callable[[Path], Awaitable[list[Row]]]] = {
     "sandbox": sandbox.rows,
     "worktree": worktree.rows,
+    "journal": journal.rows,
     "verifier": verifier.rows,
     "logs": logs.rows,
     "story": story.rows,

@@ -24,7 +24,6 @@ BEFORE_THE_RECORD = [
     ("ls-tree", False),
     ("fast-import", False),
     ("fast-import", True),
-    ("diff-tree", True),
     ("update-ref", False),
 ]
 SNAPSHOT_BEFORE_THE_RECORD = [
@@ -32,6 +31,7 @@ SNAPSHOT_BEFORE_THE_RECORD = [
     ("fast-import", True),
     ("write-tree", True),
     ("commit-tree", True),
+    ("diff-tree", True),
     ("update-ref", False),
 ]
 
