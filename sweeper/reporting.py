@@ -185,6 +185,22 @@ def _line(view: SweepView, stuck: Sequence[StuckCase]) -> SweepLine:
     )
 
 
+class AttemptStory(Strict):
+    """The actions of one attempt, oldest first. `is_open`: it may go on."""
+
+    n: int
+    agent: str
+    actions: tuple[str, ...]
+    is_open: bool = False
+
+
+class JournalReport(Strict):
+    """The document of `show ID --journal --json`."""
+
+    id: str
+    attempts: tuple[AttemptStory, ...]
+
+
 def show_report(record: SweepRecord) -> ShowReport:
     """The document of `show ID --json` and GET /api/sweeps/ID."""
     view, state = record.view, record.state

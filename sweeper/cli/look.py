@@ -8,11 +8,12 @@ from rich.live import Live
 from rich.table import Table
 
 from sweeper.cli.command import JsonOption, answer, people, results, run
-from sweeper.cli.tables import stuck_table, sweep_story, sweeps_table, worker_line
+from sweeper.cli.tables import journal_story, stuck_table, sweep_story, sweeps_table, worker_line
+from sweeper.config import load_settings, prepare_state_dir
 from sweeper.errors import OutOfReach
 from sweeper.model.upkeep import StuckCase
 from sweeper.ports import Sweeps
-from sweeper.reporting import is_about, is_good, list_report, show_report
+from sweeper.reporting import JournalReport, is_about, is_good, list_report, show_report
 
 SWEEP = Annotated[str, typer.Argument(metavar="SWEEP_ID")]
 LOOK_EVERY = 0.5
@@ -35,9 +36,13 @@ def list_sweeps(
     run(_list(limit, stuck, as_json), as_json)
 
 
-def show(sweep: SWEEP, as_json: JsonOption = False) -> None:
+def show(
+    sweep: SWEEP,
+    journal: Annotated[bool, typer.Option("--journal", help="What its agents did, action by action.")] = False,
+    as_json: JsonOption = False,
+) -> None:
     """One sweep: where it is, what it waits for, what it has done."""
-    run(_show(sweep, as_json), as_json)
+    run(_show_journal(sweep, as_json) if journal else _show(sweep, as_json), as_json)
 
 
 def watch(sweep: SWEEP, as_json: JsonOption = False) -> None:
@@ -86,6 +91,21 @@ async def _show(sweep: str, as_json: bool) -> None:
     else:
         results.print(sweep_story(report))
         results.print(worker_line(life))
+
+
+async def _show_journal(sweep: str, as_json: bool) -> None:
+    from sweeper.cli.journal import attempt_stories
+    from sweeper.cli.temporal import reach_sweeps
+
+    settings = load_settings()
+    state = prepare_state_dir(settings)
+    async with reach_sweeps(settings, state) as sweeps:
+        record = await sweeps.show(sweep)
+    report = JournalReport(id=sweep, attempts=await attempt_stories(settings, state, record))
+    if as_json:
+        answer(report)
+    else:
+        results.print(journal_story(report.attempts))
 
 
 async def _watch(sweep: str, as_json: bool) -> int:

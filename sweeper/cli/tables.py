@@ -11,7 +11,7 @@ from sweeper.model import Step
 from sweeper.model.upkeep import StuckCase
 from sweeper.policy.spending import spent_line, total
 from sweeper.ports import WorkerLife
-from sweeper.reporting import ListReport, ShowReport
+from sweeper.reporting import AttemptStory, ListReport, ShowReport
 
 STORY = [step for step in Step if step not in (Step.WATCH, Step.DONE)]
 
@@ -83,6 +83,19 @@ def sweep_story(report: ShowReport) -> RenderableType:
     if report.stuck:
         parts.append(Text(report.stuck, style="red"))
     return Group(*parts)
+
+
+def journal_story(attempts: Sequence[AttemptStory]) -> RenderableType:
+    """Each attempt with its actions, as they are recorded. The words are data: no markup is read in them."""
+    parts: list[RenderableType] = []
+    for attempt in attempts:
+        parts.append(Text(f"Attempt {attempt.n} by {attempt.agent}" if not attempt.is_open else _at_work(attempt.n)))
+        parts += [Text(f"  {action}") for action in attempt.actions] or [Text("  changed nothing")]
+    return Group(*parts) if parts else Text("No attempt has begun.")
+
+
+def _at_work(n: int) -> str:
+    return f"Attempt {n}, still at work"
 
 
 def _spent(report: ShowReport) -> Text:
