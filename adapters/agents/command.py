@@ -55,7 +55,7 @@ class CommandAgent:
         if self._doors is None:
             yield None
             return
-        async with self._doors.open(task.allowance) as door:
+        async with self._doors.open(f"{task.sweep}/{task.attempt}", task.allowance) as door:
             yield door
 
     def _run(self, task: TaskFile, workspace: Workspace, timeout: timedelta, door: ModelDoor | None) -> SandboxRun:

@@ -18,6 +18,7 @@ from pathlib import Path
 import uvicorn
 
 from adapters.models.proxy_app import ProxyApp
+from adapters.models.proxy_book import Book
 from adapters.models.proxy_meter import Meter
 from adapters.models.proxy_upstream import Upstream, client
 from sweeper.errors import BadInput
@@ -66,11 +67,15 @@ class OpenDoor:
 
 
 class ModelProxy:
-    """`price` None: it is not known, so money cannot be bounded. Opening twice is two doors with their own counts."""
+    """`price` None: it is not known, so money cannot be bounded. `place`: where counts are kept; None: in memory.
 
-    def __init__(self, upstream: Upstream, price: Price | None = None) -> None:
+    Opening twice is safe: with the same key the second one goes on counting.
+    """
+
+    def __init__(self, upstream: Upstream, price: Price | None = None, place: Path | None = None) -> None:
         self._upstream = upstream
         self._price = price
+        self._book = Book(place)
 
     @property
     def provider(self) -> str:
@@ -82,9 +87,9 @@ class ModelProxy:
         """As the port says."""
         return self._upstream.model
 
-    def open(self, allowance: Allowance) -> AbstractAsyncContextManager[ModelDoor]:
+    def open(self, key: str, allowance: Allowance) -> AbstractAsyncContextManager[ModelDoor]:
         """As the port says."""
-        return self._open(Meter(allowance, self._price))
+        return self._open(Meter(allowance, self._price, self._book.page(key)))
 
     @asynccontextmanager
     async def _open(self, meter: Meter) -> AsyncIterator[ModelDoor]:

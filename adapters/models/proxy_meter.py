@@ -1,5 +1,6 @@
 """What one try of an agent has used of its model, and whether it may use more."""
 
+from adapters.models.proxy_book import Counted, Page
 from adapters.models.proxy_usage import Usage
 from sweeper.errors import BadInput
 from sweeper.model import Allowance, Price, Spent
@@ -18,22 +19,23 @@ class Meter:
     Tokens and money are known at a call's end: what is under way then may go beyond, nothing is begun any more.
     """
 
-    def __init__(self, allowance: Allowance, price: Price | None) -> None:
+    def __init__(self, allowance: Allowance, price: Price | None, page: Page) -> None:
+        """Raises BadInput where money is bounded and has no price."""
         if allowance.micro_usd is not None and price is None:
             raise BadInput("Money is bounded and this model has no price; set it in SWEEPER_PRICES, or bound tokens")
         self._allowance = allowance
         self._price = price
-        self._calls = 0
-        self._used = Usage()
+        self._page = page
 
     @property
     def spent(self) -> Spent:
-        """Up to now."""
+        """Up to now, in all runs of this try."""
+        counted = self._page.counted
         return Spent(
-            model_calls=self._calls,
-            input_tokens=self._used.input_tokens,
-            output_tokens=self._used.output_tokens,
-            micro_usd=self._cost(),
+            model_calls=counted.calls,
+            input_tokens=counted.input_tokens,
+            output_tokens=counted.output_tokens,
+            micro_usd=_cost(self._price, counted),
         )
 
     def begin(self) -> None:
@@ -46,19 +48,15 @@ class Meter:
         ):
             if bound is not None and used >= bound:
                 raise UsedUp(_USED_UP.format(what=what))
-        self._calls += 1
+        self._page.add(calls=1)
 
     def add(self, usage: Usage) -> None:
         """What a call used."""
-        self._used = Usage(
-            input_tokens=self._used.input_tokens + usage.input_tokens,
-            output_tokens=self._used.output_tokens + usage.output_tokens,
-        )
+        self._page.add(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
 
-    def _cost(self) -> int:
-        """Rounded up: a fraction of a millionth is not free."""
-        if self._price is None:
-            return 0
-        used, price = self._used, self._price
-        whole = used.input_tokens * price.input_micro_usd + used.output_tokens * price.output_micro_usd
-        return -(-whole // _MILLION)
+
+def _cost(price: Price | None, used: Counted) -> int:
+    """Rounded up: a fraction of a millionth is not free."""
+    if price is None:
+        return 0
+    return -(-(used.input_tokens * price.input_micro_usd + used.output_tokens * price.output_micro_usd) // _MILLION)

@@ -84,7 +84,7 @@ def model_doors(settings: Settings) -> ModelProxy | None:
         return None
     there = upstream(settings.model, settings.model_url, settings.model_key, settings.model_providers)
     known = settings.prices.get(there.model)
-    return ModelProxy(there, known.price() if known else None)
+    return ModelProxy(there, known.price() if known else None, settings.state_dir.expanduser().absolute() / "spent")
 
 
 async def command_sandbox(settings: Settings, state: StateDir, sandbox: Sandbox) -> Sandbox:

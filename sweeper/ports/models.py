@@ -21,7 +21,7 @@ class ModelDoor(Protocol):
 
     @property
     def spent(self) -> Spent:
-        """What was used up to now. Where an answer did not say its tokens, they are reckoned from its size."""
+        """What this try has used up to now. Where an answer did not say its tokens, they are reckoned from its size."""
         ...
 
     @property
@@ -41,7 +41,7 @@ class ModelDoor(Protocol):
 
 
 class ModelDoors(Protocol):
-    """Doors to the configured model. Each is an own one: opening twice is safe."""
+    """Doors to the configured model. Opening twice is safe."""
 
     @property
     def provider(self) -> str:
@@ -53,6 +53,9 @@ class ModelDoors(Protocol):
         """The only model there is, whatever is asked for."""
         ...
 
-    def open(self, allowance: Allowance) -> AbstractAsyncContextManager[ModelDoor]:
-        """It answers until the allowance is used up. Raises BadInput where money is bounded without a price."""
+    def open(self, key: str, allowance: Allowance) -> AbstractAsyncContextManager[ModelDoor]:
+        """It answers until the allowance is used up. Raises BadInput where money is bounded without a price.
+
+        `key`: whose try it is. What was spent under the same key before, by a worker that was killed, counts.
+        """
         ...

@@ -44,7 +44,7 @@ async def door(
     provider: Provider, allowance: Allowance | None = None, model: str = "anthropic:good", price: Price | None = None
 ) -> AsyncIterator[tuple[ModelDoor, httpx.AsyncClient]]:
     proxy = ModelProxy(upstream(model, provider.url, SecretStr(KEY)), price)
-    async with proxy.open(allowance or Allowance()) as opened:
+    async with proxy.open("sweep-1-1/1", allowance or Allowance()) as opened:
         transport = httpx.AsyncHTTPTransport(uds=str(Path(opened.directory, f"{PORT}.sock")))
         async with httpx.AsyncClient(transport=transport, base_url=opened.url) as inside:
             yield opened, inside
@@ -157,6 +157,20 @@ async def test_calls_at_once_cannot_pass_the_bound_of_calls(provider: Provider) 
         answers = await asyncio.gather(*(inside.post(MESSAGES, json=QUESTION) for _ in range(12)))
     assert sorted(answer.status_code for answer in answers) == [200] * 3 + [429] * 9
     assert len(provider.seen) == 3
+
+
+async def test_a_try_that_goes_on_after_a_kill_goes_on_counting(provider: Provider, tmp_path: Path) -> None:
+    there = upstream("anthropic:good", provider.url, SecretStr(KEY))
+    told = []
+    for key in ("one", "one", "another"):
+        async with ModelProxy(there, place=tmp_path / "spent").open(key, Allowance(model_calls=3)) as opened:
+            transport = httpx.AsyncHTTPTransport(uds=str(Path(opened.directory, f"{PORT}.sock")))
+            async with httpx.AsyncClient(transport=transport, base_url=opened.url) as inside:
+                told += [(await inside.post(MESSAGES, json=QUESTION)).status_code for _ in range(2)]
+            spent = opened.spent
+    assert told == [200, 200, 200, 429, 200, 200]
+    assert spent == Spent(model_calls=2, input_tokens=18, output_tokens=6)
+    assert (tmp_path / "spent").stat().st_mode & 0o777 == 0o700
 
 
 async def test_counting_tokens_is_no_model_call(provider: Provider) -> None:
