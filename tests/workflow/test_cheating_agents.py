@@ -64,10 +64,22 @@ async def test_a_cheat_is_found_out_and_nothing_is_pushed(scene: Scene, name: st
     scene.agent_does(edit(change))
     await scene.start()
     result = await scene.ends(Outcome.ESCALATED)
-    assert {attempt.verdict.kind for attempt in result.state.attempts} == {VerdictKind.TAMPERED}
+    assert result.state.attempts[0].verdict.kind is VerdictKind.TAMPERED
     assert finding in result.reason
     assert (scene.workspaces.effects, result.state.pushes, scene.ours) == ([], (), [])
     assert scene.told.conclusion == "action_required"
+
+
+async def test_the_next_attempt_is_told_what_was_found(scene: Scene) -> None:
+    red_test(scene)
+    scene.agent_does(edit(CHEATS["skip"][0]), edit({"app.py": GREEN}))
+    await scene.start_and_wait()
+    told = scene.agent.tasks[1].previous_verdict
+    assert told is not None
+    assert told.kind is VerdictKind.TAMPERED
+    assert "skip_added" in [finding.name for finding in told.findings]
+    await scene.cancel()
+    await scene.ends(Outcome.CANCELLED)
 
 
 @pytest.mark.parametrize("name", ["skip", "weaker assert", "workflow"])

@@ -20,7 +20,7 @@ from sweeper.model import (
 from sweeper.model.crowd import Crowd
 from sweeper.workflows.sweep import SweepWorkflow
 from tests.support.code_host_state import FakeJob
-from tests.support.scene import RED, SETTINGS, Scene
+from tests.support.scene import FIXES, FIXES_MORE, RED, SETTINGS, Scene
 
 JOB = FakeJob("test", steps=(("Run pytest", "failure"),))
 OTHER_CAUSE = FakeJob("types", steps=(("Run pytest", "failure"),))
@@ -124,6 +124,7 @@ async def test_a_newer_run_of_the_same_workflow_supersedes_one_that_waits(scene:
 
 
 async def test_a_humans_no_mutes_the_cause_until_its_time_is_over(scene: Scene) -> None:
+    scene.agent_does(FIXES, FIXES_MORE)  # what was closed is not proposed again
     await scene.start_and_wait()
     scene.github.close_by(scene.pull.number, "ann")
     await scene.ring()
@@ -137,6 +138,7 @@ async def test_a_humans_no_mutes_the_cause_until_its_time_is_over(scene: Scene) 
 
 
 async def test_who_asks_by_hand_is_not_held_back_by_a_no(scene: Scene) -> None:
+    scene.agent_does(FIXES, FIXES_MORE)
     await scene.start_and_wait()
     scene.github.close_by(scene.pull.number, "ann")
     await scene.ring()

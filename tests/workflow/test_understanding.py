@@ -220,7 +220,7 @@ async def test_a_path_that_the_repository_protects_is_not_changed_by_a_fix(scene
     scene.github.set_file(CONFIG_PATH, b"protected: ['app.*']\n")
     await scene.start()
     result = await scene.ends(Outcome.ESCALATED)
-    assert {attempt.verdict.kind for attempt in result.state.attempts} == {VerdictKind.TAMPERED}
+    assert result.state.attempts[0].verdict.kind is VerdictKind.TAMPERED
     assert "protected_path: app.py" in result.reason
     assert scene.workspaces.effects == []
 
