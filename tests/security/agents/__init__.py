@@ -4,6 +4,7 @@ Each is run as any command agent is: in the real sandbox, on a real workspace, i
 at what was planted for it, and all it does is bounded. Marks in braces are filled in; `host.py` names them.
 """
 
+from tests.security.agents.at_the_model import AT_THE_MODEL
 from tests.security.agents.case import Hostile
 from tests.security.agents.for_the_next import FOR_THE_NEXT
 from tests.security.agents.in_git import IN_GIT
@@ -25,4 +26,5 @@ HOSTILE: tuple[Hostile, ...] = (
     *OVER_THE_BOUNDS,
     *FOR_THE_NEXT,
     *IN_ITS_WORDS,
+    *AT_THE_MODEL,
 )

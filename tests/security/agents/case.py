@@ -48,7 +48,7 @@ class Hostile:
     `ends`: how it may end. `stopped_by`: the limit that has to end it. `gets_through`: it says so when it is done.
     `refused`: words of the refusal of its tree; else the tree becomes a patch, in which `edits` may stand without a
     finding and each path of `found` has that finding. `files`: what lies in the repository beside the usual.
-    `looks`: what else must hold. `has_model`: it is given a door to a model.
+    `looks`: what else must hold. `has_model`: it is given a door to a model; `scolds`: one that refuses everything.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Hostile:
     seconds: float = 25.0
     looks: tuple[Look, ...] = ()
     has_model: bool = False
+    scolds: bool = False
 
     def command(self, fill: Callable[[str], str], mark: str) -> str:
         """The agent's command line. `mark` is an argument of each process that it forks."""

@@ -13,13 +13,15 @@ from adapters.sandbox import Bubblewrap
 from adapters.sandbox.redacting import RedactingSandbox
 from sweeper.activities.verifier import FILE_BYTES
 from sweeper.errors import PolicyDenied
-from sweeper.model import Check, CheckPlan, CommitMeta, Limits, Tool, Workspace
+from sweeper.model import Allowance, Check, CheckPlan, CommitMeta, Limits, Tool, Workspace
 from sweeper.model.journal import AgentAction, JournalRef
 from sweeper.policy.redaction import Redactor
 from sweeper.policy.rendering.story import change, story
 from sweeper.policy.tampering import Exam, tampering
 from sweeper.ports import SandboxFacts, SandboxLimits, SandboxResult, SandboxRun, TaskFile
+from sweeper.ports.models import ModelDoors
 from tests.security.agents.case import Hostile
+from tests.security.agents.door import ALLOWANCE, door_for
 from tests.security.agents.host import LISTED, Host, planted
 from tests.security.agents.leavings import Left, entries
 from tests.support.git_origin import GitOrigin, git
@@ -122,8 +124,16 @@ class Arena:
         return left
 
     async def _run(self, case: Hostile, workspace: Workspace, journal: JournalRef) -> Left:
+        if not case.has_model:
+            return await self._told(case, workspace, journal, None)
+        async with door_for(self.host.canary("model key"), case.scolds) as door:
+            left = await self._told(case, workspace, journal, door.doors)
+            left.door = tuple(door.wrongs(left.report))
+            return left
+
+    async def _told(self, case: Hostile, workspace: Workspace, journal: JournalRef, doors: ModelDoors | None) -> Left:
         artifacts = MemoryArtifacts()
-        agent = CommandAgent(case.command(self._filler(workspace, journal), self.mark), self._sandbox, artifacts)
+        command = case.command(self._filler(workspace, journal), self.mark)
         task = TaskFile(
             sweep=journal.sweep,
             attempt=1,
@@ -131,11 +141,11 @@ class Arena:
             failing_sha=journal.base,
             diagnosis=diagnosis(),
             check_plan=PLAN,
+            allowance=ALLOWANCE if doors else Allowance(),
         )
+        agent = CommandAgent(command, self._sandbox, artifacts, doors)
         report = await agent.fix(task, workspace, timedelta(seconds=case.seconds))
-        left = Left(case, report, alive=alive(self.mark))
-        left.log = b"".join(artifacts.stored.values())
-        return left
+        return Left(case, report, alive=alive(self.mark), log=b"".join(artifacts.stored.values()))
 
     async def _take(self, left: Left, workspace: Workspace, journal: JournalRef) -> None:
         """Its tree into the journal, the journal into a patch, and a look at that."""
