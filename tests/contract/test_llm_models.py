@@ -113,7 +113,10 @@ async def test_an_odd_answer_does_not_end_the_attempt(tmp_path: Path, provider: 
         report = await report_of(client)
     assert report.outcome in (FixOutcome.EDITED, FixOutcome.NO_CHANGE)
     assert report.trouble is None
-    assert [name for name in tools.used if name == "edit_file"] == ["edit_file"] * (rule.kind is not FaultKind.STORM)
+    # What is not let through counts as said, so the script's edit is lost with it.
+    was_dropped = rule.kind in (FaultKind.STORM, FaultKind.OVERSIZE)
+    assert ("edit_file" in tools.used) != was_dropped
+    assert len(tools.used) <= 3
 
 
 ENDS: list[tuple[FaultRule | None, str | None, Trouble | None, str]] = [
@@ -121,7 +124,7 @@ ENDS: list[tuple[FaultRule | None, str | None, Trouble | None, str]] = [
     (FaultRule(kind=FaultKind.CONTEXT_LENGTH, turn=1), None, Trouble.CONTEXT_FULL, "too long for the model"),
     (FaultRule(kind=FaultKind.RATE_LIMITED, times=None), None, Trouble.MODEL_AWAY, "held our rate down"),
     (FaultRule(kind=FaultKind.SERVER_ERROR, times=None), None, Trouble.MODEL_AWAY, "try again later"),
-    (FaultRule(kind=FaultKind.NONSENSE, times=None), None, None, "cannot be used"),
+    (FaultRule(kind=FaultKind.NONSENSE, times=None), None, Trouble.MODEL_AWAY, "The model's provider"),
     (FaultRule(kind=FaultKind.REFUSAL, times=None), None, None, ""),
 ]
 
