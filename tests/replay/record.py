@@ -119,6 +119,7 @@ STORIES: tuple[Story, ...] = (
 )
 WITH_ATTEMPT = (merged, cancelled_while_fixing)
 WITH_TARGET = (merged, parked)
+WITH_SPENDING = (merged_after_changes,)
 
 
 async def record(story: Story) -> dict[str, WorkflowHistory]:
@@ -135,6 +136,9 @@ async def record(story: Story) -> dict[str, WorkflowHistory]:
         if story in WITH_TARGET:
             target = ids.target_id(REPOSITORY_ID, "main")
             found[f"{name}-target"] = await client.get_workflow_handle(target).fetch_history()
+        if story in WITH_SPENDING:
+            purse = ids.spending_id(scene.github.api_url)
+            found[f"{name}-spending"] = await client.get_workflow_handle(purse).fetch_history()
         return found
 
 

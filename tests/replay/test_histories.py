@@ -20,7 +20,7 @@ from sweeper.workflows.attempt import AttemptWorkflow
 from sweeper.workflows.spending import SpendingWorkflow
 from sweeper.workflows.sweep import SweepWorkflow
 from sweeper.workflows.target import TargetWorkflow
-from tests.replay.record import HISTORIES, STORIES, WITH_ATTEMPT, WITH_TARGET, as_json
+from tests.replay.record import HISTORIES, STORIES, WITH_ATTEMPT, WITH_SPENDING, WITH_TARGET, as_json
 
 RECORDED = sorted(HISTORIES.glob("*.json"))
 MERGED = HISTORIES / f"v{WORKFLOW_VERSION}-merged.json"
@@ -50,7 +50,8 @@ def test_this_version_has_every_history() -> None:
     told = {f"v{WORKFLOW_VERSION}-{getattr(story, '__name__', '')}" for story in STORIES}
     attempts = {f"v{WORKFLOW_VERSION}-{getattr(story, '__name__', '')}-attempt" for story in WITH_ATTEMPT}
     targets = {f"v{WORKFLOW_VERSION}-{getattr(story, '__name__', '')}-target" for story in WITH_TARGET}
-    assert told | attempts | targets <= names, "python -m tests.replay.record"
+    purses = {f"v{WORKFLOW_VERSION}-{getattr(story, '__name__', '')}-spending" for story in WITH_SPENDING}
+    assert told | attempts | targets | purses <= names, "python -m tests.replay.record"
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
