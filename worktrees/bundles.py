@@ -66,7 +66,8 @@ def _is_to_set(mirror: HeldMirror, ref: str, tip: str, *, is_asked_for: bool) ->
     at = mirror.read_ref(ref)
     if at is None or not is_asked_for:
         return at is None
-    return mirror.ask("merge-base", "--is-ancestor", tip, at, accept=(0, 1)).exit_code == 1
+    is_further_on = mirror.ask("merge-base", "--is-ancestor", tip, at, accept=(0, 1, 128))  # 128: `at` itself is lost
+    return is_further_on.exit_code != 0
 
 
 def _taken_apart(journal: JournalRef, commit: str, bundle: bytes) -> tuple[dict[str, str], bytes]:

@@ -97,7 +97,6 @@ class JournalStore:
 
     async def done(self, journal: JournalRef, tip: str, action: AgentAction) -> Recorded | None:
         """What was recorded for the action; None if nothing was. Only looks. Raises NonDeterminism, NotFound."""
-
         return await in_thread(self._known, journal, tip, action)
 
     def _known(self, journal: JournalRef, tip: str, action: AgentAction) -> Recorded | None:
@@ -111,10 +110,8 @@ class JournalStore:
             if not self._mirror(journal).exists:
                 return ()
             with self._mirror(journal).reading() as mirror:
-                if mirror.read_ref(record_ref(journal.ref)) is None:
-                    return ()
-                log = Log.load(mirror, journal)
-                return with_paths(mirror, log.entries(log.at)) if log.at else ()
+                at = mirror.read_ref(record_ref(journal.ref))
+                return with_paths(mirror, Log.load(mirror, journal, at).entries(at)) if at else ()
 
         return await in_thread(work)
 

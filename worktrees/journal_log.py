@@ -65,10 +65,11 @@ class _Row:
 
 @dataclass(frozen=True)
 class Log:
-    """A journal at one moment. `at`: where its ref is; None if it has none."""
+    """A journal at one moment. `at`: where its ref is; None if it has none. `is_lost`: that commit is not here."""
 
     journal: JournalRef
     at: str | None
+    is_lost: bool
     _rows: Mapping[str, _Row]
 
     @classmethod
@@ -83,7 +84,7 @@ class Log:
         for commit in (base, *tips):
             if commit not in rows:
                 raise NotFound(f"Commit {commit} is not on this host; fetch it, or restore it from its bundle.")
-        return cls(journal, at, rows)
+        return cls(journal, at, at is not None and at not in rows, rows)
 
     def entries(self, commit: str) -> tuple[Entry, ...]:
         """The actions from `base` to a commit, oldest first. Raises Bug if something else lies between them."""
@@ -104,7 +105,7 @@ class Log:
 
         Raises NonDeterminism if it is there with other arguments, or was done to another state of the files.
         """
-        for commit in dict.fromkeys((self.at or tip, tip)):
+        for commit in dict.fromkeys((tip if self.at is None or self.is_lost else self.at, tip)):
             for entry in self.entries(commit):
                 if entry.action.key == action.key:
                     return self._same(entry, tip, action)
@@ -124,10 +125,6 @@ class Log:
     def rewinds(self, tip: str) -> bool:
         """Whether the ref holds actions that are not on the way to `tip`."""
         return self.at is not None and self.at not in self._way(tip)
-
-    def holds(self, commit: str) -> bool:
-        """Whether the ref is at a commit or further on."""
-        return self.at is not None and commit in self._way(self.at)
 
     def _way(self, commit: str) -> set[str]:
         return {self.journal.base, *(entry.commit for entry in self.entries(commit))}

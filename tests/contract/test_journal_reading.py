@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sweeper.errors import BadInput, Bug, HostLost, NonDeterminism, PolicyDenied
+from sweeper.errors import BadInput, Bug, HostLost, NonDeterminism, NotFound, PolicyDenied
 from sweeper.model import Workspace
 from sweeper.model.journal import AgentAction, JournalRef
 from tests.support.commands import nothing_runs_on
@@ -186,3 +186,25 @@ async def test_a_ref_that_holds_something_else_is_never_read_as_a_journal(scene:
         await scene.journals.entries(journal)
     with pytest.raises(Bug, match="no action"):
         await scene.change(journal, journal.base, {"a.txt": "1\n"})
+
+
+async def test_a_tip_whose_commit_was_lost_can_be_restored_and_costs_only_what_nobody_counted_on(
+    scene: JournalScene,
+) -> None:
+    journal = await scene.begin()
+    first = await scene.change(journal, journal.base, {"a.txt": "1\n"})
+    second = await scene.change(journal, first.tip, {"a.txt": "2\n"}, n=2)
+    bundle = await scene.journals.bundle(journal, second.tip)
+    lost = scene.mirror.joinpath("objects", second.tip[:2], second.tip[2:])
+    lost.unlink()
+    with pytest.raises(NotFound, match="bundle"):
+        await scene.journals.entries(journal)
+    await scene.journals.restore(journal, second.tip, bundle)
+    assert await scene.journals.entries(journal) == (first.entry, second.entry)
+    lost.unlink()
+    with pytest.raises(NotFound, match="bundle"):
+        await scene.change(journal, second.tip, {"a.txt": "3\n"}, n=3)
+    other = await scene.change(journal, first.tip, {"a.txt": "other\n"}, n=4)
+    assert other.rewound
+    await scene.journals.restore(journal, second.tip, bundle)
+    assert await scene.journals.entries(journal) == (first.entry, second.entry)
