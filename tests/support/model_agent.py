@@ -1,5 +1,6 @@
 """The `llm` agent on a real server with tools that keep their files in memory and a model that follows a script."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -176,10 +177,12 @@ def turn(*calls: tuple[str, dict[str, Any]], ids: Sequence[str] | None = None) -
 class ScriptedModel:
     """Answers by how many answers the conversation already has, so a repeated question gets the same one.
 
-    Look at `asked`: for each question the number of its turn, and at `seen`: the messages it came with.
+    Look at `asked`: for each question the number of its turn, and at `seen`: the messages it came with. `holds`: the
+    turn at which it thinks for ever.
     """
 
     says: Says
+    holds: int | None = None
     asked: list[int] = field(default_factory=list)
     seen: list[list[ModelMessage]] = field(default_factory=list)
     infos: list[AgentInfo] = field(default_factory=list)
@@ -187,11 +190,13 @@ class ScriptedModel:
     def __call__(self, name: str) -> Model:
         return GuardedModel(FunctionModel(self._answer, model_name=name))
 
-    def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    async def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         number = sum(isinstance(message, ModelResponse) for message in messages)
         self.asked.append(number)
         self.seen.append(messages)
         self.infos.append(info)
+        if number == self.holds:
+            await asyncio.Event().wait()
         said = self.says(number)
         if isinstance(said, Exception):
             raise said
