@@ -37,6 +37,14 @@ class Declined(Exception):
         self.refused = refused
 
 
+class _Passing(StreamingResponse):
+    """An answer that breaks off outside is left without its end, so the server cuts it and the agent sees that."""
+
+    async def stream_response(self, send: Send) -> None:
+        with contextlib.suppress(httpx.HTTPError):
+            await super().stream_response(send)
+
+
 @dataclass
 class ProxyApp:
     """One door's application. What it keeps is in memory alone: what was spent, what was refused, what went wrong."""
@@ -131,13 +139,13 @@ class ProxyApp:
                     is_whole = True
             except httpx.HTTPError as error:
                 self.trouble = _AWAY.format(host=answer.url.host, error=type(error).__name__)
-                raise  # the agent must see a cut answer as one
+                raise
             finally:
                 if counts:
                     self.meter.add(reader.end(asked, is_whole=is_whole))
                 await answer.aclose()
 
-        return StreamingResponse(passing(), answer.status_code, passed_back(answer))
+        return _Passing(passing(), answer.status_code, passed_back(answer))
 
     async def _failure(self, answer: httpx.Response) -> Response:
         """The provider's own words, for agents that know what to do about them; not those on a refused key."""

@@ -18,6 +18,7 @@ from sweeper.errors import BadInput, PolicyDenied
 from sweeper.model import Allowance, Price, Spent
 from sweeper.ports.models import ModelDoor
 from tests.support.model_upstream import Provider, provider_on_loopback
+from tests.support.sandboxes import until
 
 pytestmark = pytest.mark.slow
 
@@ -124,7 +125,16 @@ async def test_an_answer_that_breaks_off_counts_and_is_seen_as_broken(provider: 
         assert "did not answer" in opened.trouble
 
 
-async def test_an_agent_that_hangs_up_has_spent_what_it_asked(provider: Provider) -> None:
+async def test_an_agent_that_hangs_up_has_spent_what_was_told_by_then(provider: Provider) -> None:
+    provider.events, provider.pause = ANTHROPIC_EVENTS, asyncio.Event()
+    async with door(provider) as (opened, inside):
+        async with inside.stream("POST", MESSAGES, json={**QUESTION, "stream": True}) as answer:
+            await anext(answer.aiter_lines())
+        await until(lambda: opened.spent.input_tokens == 20)
+    assert opened.spent.model_calls == 1
+
+
+async def test_an_answer_that_tells_no_tokens_is_reckoned_by_sizes(provider: Provider) -> None:
     provider.answer = {"no": "usage"}
     async with door(provider) as (opened, inside):
         await inside.post(MESSAGES, json={**QUESTION, "messages": [{"role": "user", "content": "x" * 4000}]})
