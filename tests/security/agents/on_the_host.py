@@ -55,7 +55,7 @@ for path in ("{state}", "{home}", "{outside}", "{mirror}"):
 for path in ("..", "../..", "../../..", "/sweeper/work/../.."):
     for name in ("marker-key", "state/marker-key", "mirrors", "trees", "worktrees", "locks", "outside.txt", "secret"):
         attempt(path + "/" + name, os.stat, os.path.join(path, name))
-for path in ("/proc/self/cwd/..", "/proc/1/root/..", "/proc/1/cwd/..", "/proc/self/root/../.."):
+for path in ("/proc/self/cwd/..", "/proc/1/root" + "/..", "/proc/1/cwd/..", "/proc/self/root" + "/../.."):
     print(path, os.listdir(path))
     attempt(path, os.stat, path + "{secret}")
     attempt(path, os.stat, path + "/outside.txt")

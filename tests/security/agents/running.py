@@ -76,7 +76,7 @@ class Arena:
     def __init__(self, host: Host, sandbox: Bubblewrap) -> None:
         self.host = host
         self.mark = f"hostile-agent-{os.getpid()}-{host.place.name}"
-        self._sandbox = RedactingSandbox(Tight(sandbox), Redactor([LISTED]))
+        self._sandbox = Tight(sandbox)
         owner = sandbox.owner()
         given = Owner(uid=owner[0], gid=owner[1]) if owner else None
         limits = TreeLimits(entries=1500, file_bytes=8 << 20, total_bytes=16 << 20)
@@ -143,9 +143,14 @@ class Arena:
             check_plan=PLAN,
             allowance=ALLOWANCE if doors else Allowance(),
         )
-        agent = CommandAgent(command, self._sandbox, artifacts, doors)
+        agent = CommandAgent(command, self._around(case), artifacts, doors)
         report = await agent.fix(task, workspace, timedelta(seconds=case.seconds))
         return Left(case, report, alive=alive(self.mark), log=b"".join(artifacts.stored.values()))
+
+    def _around(self, case: Hostile) -> Tight | RedactingSandbox:
+        """With the operator's list only where it is about that: shapes of secrets are known without one."""
+        is_told = "{listed}" in case.program + case.shell
+        return RedactingSandbox(self._sandbox, Redactor([LISTED])) if is_told else self._sandbox
 
     async def _take(self, left: Left, workspace: Workspace, journal: JournalRef) -> None:
         """Its tree into the journal, the journal into a patch, and a look at that."""
