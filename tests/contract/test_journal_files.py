@@ -157,7 +157,8 @@ async def test_limits_are_of_one_file_and_of_all(tmp_path: Path) -> None:
 async def test_only_what_is_on_the_way_to_an_edit_is_written(scene: JournalScene) -> None:
     journal = await scene.begin({f"d{n}/e{m}/f.txt": f"{n} {m}" for n in range(4) for m in range(4)})
     before = scene.objects()
-    await scene.change(journal, journal.base, {"d1/e1/f.txt": "changed"})
+    done = await scene.change(journal, journal.base, {"d1/e1/f.txt": "changed"})
+    assert scene.refs() == {journal.ref: done.tip}
     assert len(scene.objects() - before) == 1 + 3 + 1  # the blob, the trees above it, the commit
     assert list(scene.mirror.rglob("*index*")) == []
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from tests.support.journal_scene import REPO, SWEEP, JournalScene, an_action, ed
 from worktrees import tree_reading
 from worktrees.git import GitDoor
 from worktrees.mirror import Mirror
+from worktrees.running import UnderWay
 
 pytestmark = pytest.mark.slow
 
@@ -81,6 +84,14 @@ async def test_answers_are_bounded_in_lines_and_their_length(scene: JournalScene
     assert [len(line.text) for line in lines] == [tree_reading.LINE_CHARACTERS]  # more than a whole answer may have
     lines = await scene.journals.search(journal, journal.base, "x", "many", 50)
     assert [line.line for line in lines] == list(range(1, 51))
+
+
+def test_what_says_more_than_is_asked_for_is_ended() -> None:
+    endless = subprocess.Popen(["yes"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    told = UnderWay().follow(endless, 60, most=1000)
+    assert told is not None
+    assert told[0].startswith(b"y\n" * 500)
+    assert endless.returncode == -signal.SIGKILL
 
 
 async def test_a_search_over_its_time_is_ended(
