@@ -44,6 +44,10 @@ class CommandAgent:
         """As configured in SWEEPER_AGENTS."""
         return NAME
 
+    def spent(self, sweep: str, attempt: int) -> Spent:
+        """`KeepsAccount`."""
+        return self._doors.spent(_key(sweep, attempt)) if self._doors is not None else Spent()
+
     async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
         """Run it once, within `timeout` and the task's allowance."""
         async with self._door(task) as door:
@@ -55,7 +59,7 @@ class CommandAgent:
         if self._doors is None:
             yield None
             return
-        async with self._doors.open(f"{task.sweep}/{task.attempt}", task.allowance) as door:
+        async with self._doors.open(_key(task.sweep, task.attempt), task.allowance) as door:
             yield door
 
     def _run(self, task: TaskFile, workspace: Workspace, timeout: timedelta, door: ModelDoor | None) -> SandboxRun:
@@ -110,6 +114,10 @@ class CommandAgent:
         if self._doors is not None:
             versions["model"] = f"{self._doors.provider}:{self._doors.model}"
         return versions
+
+
+def _key(sweep: str, attempt: int) -> str:
+    return f"{sweep}/{attempt}"
 
 
 def _script(command: str | Preset, doors: ModelDoors | None) -> str:

@@ -87,6 +87,10 @@ class ModelProxy:
         """As the port says."""
         return self._upstream.model
 
+    def spent(self, key: str) -> Spent:
+        """As the port says."""
+        return Meter(Allowance(), self._price, self._book.page(key)).spent
+
     def open(self, key: str, allowance: Allowance) -> AbstractAsyncContextManager[ModelDoor]:
         """As the port says."""
         return self._open(Meter(allowance, self._price, self._book.page(key)))

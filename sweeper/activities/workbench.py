@@ -20,12 +20,14 @@ from sweeper.model import (
     FixOutcome,
     FixReport,
     Reproduction,
+    Spent,
     Verdict,
     VerdictKind,
     Workspace,
 )
 from sweeper.model.journal import Recorded
 from sweeper.ports import Ports
+from sweeper.ports.agents import KeepsAccount
 
 
 class WorkbenchActivities:
@@ -74,7 +76,9 @@ class WorkbenchActivities:
         action = agent_action(agent.name, request, f"{agent.name} edited the tree")
         await self._keeper.have(bench.repository, bench.journal, bench.tip, bench.bundle)
         if recorded := await self._journals.done(bench.journal, bench.tip, action):
-            report = FixReport(agent=request.agent, outcome=FixOutcome.EDITED, summary="recorded by an earlier try")
+            spent = agent.spent(request.sweep, request.n) if isinstance(agent, KeepsAccount) else Spent()
+            told = "recorded by an earlier try"
+            report = FixReport(agent=request.agent, outcome=FixOutcome.EDITED, summary=told, spent=spent)
             return await self._finished(request, bench, report, recorded)
         workspace = await self._workspaces.create(
             bench.journal.repository_id, f"{request.sweep}.fix{request.n}", request.base

@@ -1,11 +1,11 @@
 """Agents that edit a workspace, and what they are told."""
 
 from datetime import timedelta
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pydantic import Field
 
-from sweeper.model import Allowance, CheckPlan, Diagnosis, FixReport, Verdict, Wire, Workspace
+from sweeper.model import Allowance, CheckPlan, Diagnosis, FixReport, Spent, Verdict, Wire, Workspace
 from sweeper.model.proposal import ReviewComment
 
 
@@ -37,4 +37,13 @@ class FixAgent(Protocol):
 
     async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
         """Try once. A failing agent is a report, not an error."""
+        ...
+
+
+@runtime_checkable
+class KeepsAccount(Protocol):
+    """An agent that knows what a try has spent, even if its worker was killed before it could report."""
+
+    def spent(self, sweep: str, attempt: int) -> Spent:
+        """Up to now, in all runs of that try on this host."""
         ...

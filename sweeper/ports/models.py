@@ -53,6 +53,10 @@ class ModelDoors(Protocol):
         """The only model there is, whatever is asked for."""
         ...
 
+    def spent(self, key: str) -> Spent:
+        """What was spent under this key up to now."""
+        ...
+
     def open(self, key: str, allowance: Allowance) -> AbstractAsyncContextManager[ModelDoor]:
         """It answers until the allowance is used up. Raises BadInput where money is bounded without a price.
 

@@ -19,6 +19,7 @@ from adapters.models.proxy_upstream import upstream
 from adapters.sandbox import Bubblewrap, choose_sandbox
 from sweeper.errors import BadInput, MissingTool
 from sweeper.model import Allowance, FixOutcome, FixReport, Trouble, Workspace
+from sweeper.ports.agents import KeepsAccount
 from tests.contract.test_agents import task
 from tests.support.model_upstream import Provider, provider_on_loopback
 from tests.support.sandboxes import Room, usable
@@ -107,6 +108,21 @@ async def test_it_reaches_nothing_but_the_model(room: Room, provider: Provider) 
     assert (report.outcome, report.trouble) == (FixOutcome.FAILED, Trouble.EXIT_CODE)
     assert "ConnectionRefusedError" in log
     assert provider.seen == []
+
+
+async def test_what_a_killed_worker_had_spent_is_not_forgotten(room: Room, provider: Provider, tmp_path: Path) -> None:
+    there = upstream("anthropic:good", provider.url, SecretStr(KEY))
+    workspace = Workspace(host="h", name="w", repository_id=1, commit="0" * 40, path=str(room.path))
+    store = FileArtifacts(str(tmp_path / "artefacts"))
+    told = task().model_copy(update={"allowance": Allowance(model_calls=2)})
+    reports = []
+    for _ in range(2):
+        agent = CommandAgent("python3 ask.py", room.sandbox, store, ModelProxy(there, place=tmp_path / "spent"))
+        assert isinstance(agent, KeepsAccount)
+        reports.append(await agent.fix(told, workspace, timedelta(minutes=1)))
+    assert [report.spent.model_calls for report in reports] == [1, 2]
+    assert agent.spent(told.sweep, told.attempt).model_calls == 2
+    assert agent.spent(told.sweep, told.attempt + 1).model_calls == 0
 
 
 async def test_what_it_may_use_ends_it_with_a_name(room: Room, provider: Provider) -> None:
