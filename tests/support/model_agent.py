@@ -18,6 +18,7 @@ from temporalio.worker import Worker
 
 from adapters.agents.llm.access import ModelAccess
 from adapters.agents.llm.agent import ModelFor
+from adapters.agents.llm.folding import turns_left_out
 from adapters.agents.llm.guard import GuardedModel
 from adapters.agents.llm.worker import WorkerKit, build_llm_worker
 from sweeper.activities import names, requests, toolbox
@@ -191,7 +192,7 @@ class ScriptedModel:
         return GuardedModel(FunctionModel(self._answer, model_name=name))
 
     async def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        number = sum(isinstance(message, ModelResponse) for message in messages)
+        number = turns_left_out(messages) + sum(isinstance(message, ModelResponse) for message in messages)
         self.asked.append(number)
         self.seen.append(messages)
         self.infos.append(info)

@@ -60,7 +60,7 @@ def build_agent(model_for: ModelFor = Elsewhere) -> Agent[Deps, Fix]:
         defer_model_check=True,
         name=NAME,
         deps_type=Deps,
-        output_type=ToolOutput(Fix, name="finish", description=Fix.__doc__),
+        output_type=ToolOutput(Fix, name="finish"),
         system_prompt=PROMPT,
         retries={"tools": MISTAKES, "output": MISTAKES},
         model_settings=ModelSettings(max_tokens=ANSWER_TOKENS),
