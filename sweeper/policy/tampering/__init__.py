@@ -46,6 +46,9 @@ __all__ = ["Exam", "exam_files", "must_hold", "tampering"]
 
 MOST_OF_A_NAME = 8  # findings go into the history of a sweep, which has to stay small
 
+MOST_FILES = 200
+"""Of a change that is refused for their number: what more there is adds nothing, and an agent may leave any number."""
+
 Detector = Callable[[], Iterator[Finding]]
 
 
@@ -54,7 +57,7 @@ def tampering(changes: Sequence[FileChange], patch: Patch, exam: Exam) -> tuple[
 
     At most eight of a name; the last says how many more there are. Raises nothing: what cannot be read is a finding.
     """
-    files = [Seen(change) for change in changes]
+    files = [Seen(change) for change in _looked_at(changes, exam)]
     found = set(by_size(patch, exam))
     detectors: tuple[Detector, ...] = (
         lambda: by_path(files, exam),
@@ -72,6 +75,11 @@ def tampering(changes: Sequence[FileChange], patch: Patch, exam: Exam) -> tuple[
         except RecursionError:
             found.add(reject("cannot_be_judged", files[0].path, "code nested so deep that it cannot be read"))
     return _capped(sorted(found, key=_order))
+
+
+def _looked_at(changes: Sequence[FileChange], exam: Exam) -> Sequence[FileChange]:
+    most = max(MOST_FILES, exam.limits.files)
+    return changes if len(changes) <= most else sorted(changes, key=lambda change: change.path)[:most]
 
 
 def _order(finding: Finding) -> tuple[bool, str, str, int, str]:

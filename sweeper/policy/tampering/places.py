@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 
 def _names(*rows: str) -> tuple[str, ...]:
@@ -88,6 +89,9 @@ _COLLECTED = _names(
 )
 
 
+_remembered = lru_cache(maxsize=1024)  # each table asks again about each file
+
+
 def base(path: str) -> str:
     """The last part, in lower case: a file system that folds case must not open a way round."""
     return path.rpartition("/")[2].casefold()
@@ -110,11 +114,13 @@ def is_conftest(path: str) -> bool:
     return base(path) in ("conftest.py", *STARTUP) or path.casefold().endswith(".pth")
 
 
+@_remembered
 def is_checker_config(path: str) -> bool:
     """A file whose only use is to say how checks are made."""
     return is_like(path, CHECKER_CONFIG)
 
 
+@_remembered
 def is_script(path: str) -> bool:
     """A file of commands: what CI calls when it does not call the tool itself."""
     return is_like(path, SCRIPTS) or base(path) in ("package.json", "noxfile.py", ".pre-commit-config.yaml")
@@ -131,6 +137,7 @@ def is_collected(path: str) -> bool:
     return is_like(path, _COLLECTED) or bool(_JS.search(base(path)) and "__tests__" in folders)
 
 
+@_remembered
 def is_test(path: str) -> bool:
     """Whether it is part of the tests: by its name or a folder it lies in."""
     folders = path.casefold().split("/")[:-1]
@@ -147,6 +154,7 @@ def is_vendored(path: str) -> bool:
     return any(folder in VENDORED for folder in path.casefold().split("/")[:-1])
 
 
+@_remembered
 def language(path: str) -> str:
     """The kind of text, for the tables that are by language; `text` where no table applies."""
     name = base(path)

@@ -143,7 +143,7 @@ printf '{{hidden}} {{base}}\\n' >.git/info/grafts
         "It leaves a huge change of many files",
         program="""
 os.mkdir("made")
-for number in range(100): open(f"made/{number}.py", "w").write(f"x = {number}\\n" * 20)
+for number in range(1400): open(f"made/{number}.py", "w").write(f"x = {number}\\n" * 20)
 open("app.py", "w").write("answer = 42\\n")
 """,
         found={"files": "diff_too_large"},

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import sweeper.policy.tampering as package
 from sweeper.model import FileChange, Limits, Severity
-from sweeper.policy.tampering import MOST_OF_A_NAME, tampering
+from sweeper.policy.tampering import MOST_FILES, MOST_OF_A_NAME, tampering
 from tests.security.cheats import CHEATS
 from tests.security.honest import HONEST
 from tests.unit.tampering.changes import case, names, of
@@ -54,6 +54,17 @@ def test_many_findings_of_a_name_are_cut_and_counted() -> None:
     found = [f for f in of("a.py", "", text) if f.name == "lint_ignore"]
     assert len(found) == MOST_OF_A_NAME
     assert ["more)" in f.detail for f in found] == [False] * (MOST_OF_A_NAME - 1) + [True]
+
+
+def test_of_a_change_of_far_too_many_files_only_some_are_looked_at_the_same_in_any_order() -> None:
+    change = case({}, {f"{n:04}.rej": "x\n" for n in range(1000)})
+    found = tampering(change.changes(), change.patch(), change.exam())
+    assert "diff_too_large" in names(found, Severity.REJECT)
+    left_over = [finding for finding in found if finding.name == "scratch_file"]
+    assert left_over[-1].detail.endswith(f"(and {MOST_FILES - MOST_OF_A_NAME} more)")
+    assert found == tampering(change.changes()[::-1], change.patch(), change.exam())
+    allowed = change.exam().model_copy(update={"limits": Limits(files=2000, lines=9000)})
+    assert "(and 992 more)" in tampering(change.changes(), change.patch(), allowed)[-1].detail
 
 
 @given(st.sampled_from(PATHS), st.binary(max_size=400), st.binary(max_size=400))
