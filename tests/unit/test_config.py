@@ -47,6 +47,7 @@ def test_without_anything_the_defaults_hold(tmp_path: Path) -> None:
 
 ENVIRONMENT = {
     "STATE_DIR": "/srv/sweeper",
+    "ARTIFACTS_URL": "s3://bucket/sweeper",
     "REVIEWERS": "ann, bob",
     "MUTE_TTL": "3d",
     "MAX_OPEN_PROPOSALS": "2",
@@ -71,7 +72,16 @@ ENVIRONMENT = {
     "MARKER_KEY": "k" * 32,
     "AGENTS": "autofix, command",
     "AGENT_COMMAND": "mend --all",
+    "AGENT_PATH": "/opt/agents/bin, /opt/more/bin",
     "AGENT_TIMEOUT": "90s",
+    "MODEL": "openai:good",
+    "MODEL_URL": "https://models.example/v1/",
+    "MODEL_KEY": "key-1",
+    "MODEL_PROVIDERS": "models.example",
+    "PRICES": '{"good": {"input": 3, "output": "15.5"}}',
+    "BUDGET": '{"model_calls": 7}',
+    "BUDGET_REPOSITORY_DAY": '{"usd": 4}',
+    "BUDGET_INSTALLATION_DAY": '{"wall": "2h"}',
     "MERGE_MODE": "merge",
     "MAX_ATTEMPTS": "5",
     "EVIDENCE_TTL": "36h",
@@ -96,7 +106,8 @@ def test_every_setting_can_come_from_the_environment(monkeypatch: pytest.MonkeyP
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(f"SWEEPER_{name}", value)
     settings = load_settings()
-    assert {name.lower() for name in ENVIRONMENT} >= set(Settings.model_fields)
+    assert {name.lower() for name in ENVIRONMENT} >= set(Settings.model_fields) - {"agent_preset"}
+    assert settings.agent_path == (Path("/opt/agents/bin"), Path("/opt/more/bin"))
     assert settings.listen == ListenAddress(host="0.0.0.0", port=80)
     assert settings.admin_listen == ListenAddress(socket_path=Path("/run/sweeper.sock"))
     assert settings.github_url == "http://127.0.0.1:9000/api/v3"
