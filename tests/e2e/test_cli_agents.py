@@ -3,6 +3,7 @@
 tests/e2e/install_cli_agents.sh gets them and the repository; where they are not, these tests are skipped.
 """
 
+import asyncio
 import json
 import os
 import tarfile
@@ -28,7 +29,7 @@ from tests.support.git_origin import git
 from tests.support.local_repository import fingerprint
 from tests.support.recorded_models import RecordedModel, recorded_here, recorded_process
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 PLACE = Path(os.environ.get("SWEEPER_TEST_CLI_AGENTS", "build/cli-agents")).resolve()
 SDIST = PLACE / "repositories/inflection-0.5.1.tar.gz"
@@ -36,7 +37,7 @@ SOURCE = "inflection/__init__.py"
 CHECK = "python3 -m pytest -q -p no:cacheprovider test_inflection.py"
 GOOD, BAD = 'word = word.replace("-", "_")', 'word = word.replace("_", "-")'
 CHANGED = [f"--- a/{SOURCE}", f"+++ b/{SOURCE}", f"-    {BAD}", f"+    {GOOD}"]
-PATIENCE = timedelta(minutes=4)
+PATIENCE = timedelta(minutes=9)
 LAST_WORDS = "underscore() replaced the wrong way round; it makes underscores again."
 
 
@@ -156,7 +157,8 @@ async def test_try_takes_a_real_coding_agents_fix_through_proof_review_and_merge
             model_url=url,
             model_key=model.info.key,
         )
-        ended = sweeper("try", repository, "--check", CHECK, "--agent", "command", "--yes", "--json", env=env)
+        words = ("--check", CHECK, "--agent", "command", "--yes", "--json")
+        ended = await asyncio.to_thread(sweeper, "try", repository, *words, env=env, patience=PATIENCE.total_seconds())
         told = ended.document_as(0)
         turns = await asked_in_the_open(model)
     print(json.dumps(told, indent=1))

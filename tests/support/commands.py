@@ -67,7 +67,7 @@ def as_from_a_login(ignoring: Collection[signal.Signals] = ()) -> None:
         signal.signal(sign, signal.SIG_IGN if sign in ignoring else signal.SIG_DFL)
 
 
-def sweeper(*words: str | Path, env: Mapping[str, str], cwd: Path | None = None) -> Ended:
+def sweeper(*words: str | Path, env: Mapping[str, str], cwd: Path | None = None, patience: float = PATIENCE) -> Ended:
     """Run it to its end, with no terminal anywhere near."""
     done = subprocess.run(
         command_line(*words),
@@ -77,7 +77,7 @@ def sweeper(*words: str | Path, env: Mapping[str, str], cwd: Path | None = None)
         capture_output=True,
         text=True,
         preexec_fn=as_from_a_login,
-        timeout=PATIENCE,
+        timeout=patience,
         check=False,
     )
     return Ended(done.returncode, done.stdout, done.stderr)
