@@ -141,7 +141,7 @@ class Bubblewrap:
     async def _execute(self, binary: Binary, run: SandboxRun) -> tuple[SandboxResult, tuple[str, ...]]:
         self._prepare(run)
         started, output = time.monotonic(), CappedOutput()
-        guard = Guard(run.limits, self._groups)
+        guard = Guard(run.limits, self._groups, Path(run.workspace))
         try:
             files = {**layout.synthetic_etc(self._identity), **_inside_names(run.files)}
             if run.gate is not None:

@@ -1,6 +1,7 @@
 """Bounds of one run: what the kernel holds for us, what we have to watch, and which of them ended a command."""
 
 import asyncio
+import os
 import platform
 import resource
 import shutil
@@ -17,6 +18,7 @@ FILE_SIZE_EXIT = 128 + 25
 _POLL_SECONDS = 0.25
 _SPARE_PROCESSES = 8
 """The rlimit lies a little above the group's bound, so that the group, which counts its refusals, answers first."""
+_SPARE_FILES = 10_000
 _COUNTS_PER_NAMESPACE = (5, 14)
 """Since this kernel RLIMIT_NPROC counts per user namespace, before it all processes of the user on the machine."""
 
@@ -38,8 +40,9 @@ def bounded(argv: Sequence[str], limits: SandboxLimits, uid: int) -> list[str]:
 class Guard:
     """The bounds of one tree."""
 
-    def __init__(self, limits: SandboxLimits, parents: Parents) -> None:
+    def __init__(self, limits: SandboxLimits, parents: Parents, workspace: Path | None = None) -> None:
         self.limits = limits
+        self._workspace = workspace
         self._made = parents.new(limits.memory_bytes, limits.processes)
         self._groups = Groups(memory=None, pids=None)
 
@@ -52,14 +55,29 @@ class Guard:
         """How each bound is held, for the record."""
         memory = "cgroup" if self._groups.memory else "polling"
         processes = "cgroup" if self._groups.pids else "rlimit"
-        return ("time", "output", "file_size:rlimit", f"memory:{memory}", f"processes:{processes}")
+        return ("time", "output", "file_size:rlimit", f"memory:{memory}", f"processes:{processes}", "disk:polling")
 
     async def watch(self, pid: int, kill: Callable[[str], None]) -> None:
-        """End the whole tree when its memory is out: the kernel kills one process of it, or we have to count."""
+        """End the whole tree when its memory is out, of which the kernel kills one process or we have to count.
+
+        Or when the disk of its workspace is: no quota is ours to set, and all that is beside it needs the disk as well.
+        """
         while True:
             if await asyncio.to_thread(self._is_out_of_memory, pid):
                 kill("memory")
+            elif await asyncio.to_thread(self._is_out_of_disk):
+                kill("disk")
             await asyncio.sleep(_POLL_SECONDS)
+
+    def _is_out_of_disk(self) -> bool:
+        if self._workspace is None:
+            return False
+        try:
+            disk = os.statvfs(self._workspace)
+        except OSError:
+            return False
+        few_files = disk.f_files > 0 and disk.f_favail < _SPARE_FILES
+        return few_files or disk.f_bavail * disk.f_frsize < self.limits.spare_disk_bytes
 
     def _is_out_of_memory(self, pid: int) -> bool:
         if self._groups.memory is not None:

@@ -7,13 +7,14 @@ from sweeper.model import Strict, Tool
 
 
 class SandboxLimits(Strict):
-    """Bounds of one command and all it starts."""
+    """Bounds of one command and all it starts. `spare_disk_bytes`: what has to stay free where its workspace lies."""
 
     seconds: float = 900.0
     memory_bytes: int = 4 << 30
     processes: int = 512
     file_bytes: int = 1 << 30
     output_bytes: int = 256 << 20
+    spare_disk_bytes: int = 256 << 20
 
 
 class SandboxRun(Strict):

@@ -56,6 +56,12 @@ async def held(room: Room) -> tuple[str, ...]:
     return (await room.sandbox.probe()).held
 
 
+async def test_a_command_ends_when_the_disk_of_its_workspace_is_almost_full(room: Room) -> None:
+    result = await room.run("sleep", "60", limits=limits(spare_disk_bytes=1 << 60))
+    assert (result.exit_code, result.limit) == (None, "disk")
+    assert "disk:polling" in await held(room)
+
+
 async def test_a_fork_bomb_stops_at_the_bound(room: Room) -> None:
     result = await room.run("python3", "-c", FORKS, limits=limits(processes=40))
     assert result.exit_code == 3

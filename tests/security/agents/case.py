@@ -49,6 +49,7 @@ class Hostile:
     `refused`: words of the refusal of its tree; else the tree becomes a patch, in which `edits` may stand without a
     finding and each path of `found` has that finding. `files`: what lies in the repository beside the usual.
     `looks`: what else must hold. `has_model`: it is given a door to a model; `scolds`: one that refuses everything.
+    `disk_bytes`: how much of the disk it may take.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Hostile:
     looks: tuple[Look, ...] = ()
     has_model: bool = False
     scolds: bool = False
+    disk_bytes: int | None = None
 
     def command(self, fill: Callable[[str], str], mark: str) -> str:
         """The agent's command line. `mark` is an argument of each process that it forks."""

@@ -195,6 +195,20 @@ for number in range(4):
         refused="too large for a change",
     ),
     Hostile(
+        "It fills the disk that others need as well",
+        program="""
+os.mkdir("build")
+for number in range(10):
+    os.posix_fallocate(os.open(f"build/{number}", os.O_CREAT | os.O_WRONLY), 0, 100 << 20)
+    time.sleep(0.1)
+time.sleep(20)
+""",
+        ends=_STOPPED,
+        stopped_by="disk",
+        disk_bytes=500 << 20,
+        gets_through=False,
+    ),
+    Hostile(
         "It opens files, pipes and watches until there are no more",
         program="""
 import resource

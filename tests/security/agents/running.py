@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -54,6 +55,7 @@ class Tight:
 
     def __init__(self, inner: Bubblewrap) -> None:
         self._inner = inner
+        self.disk_bytes: int | None = None
         self.search_path = inner.search_path
 
     def installed(self) -> tuple[Tool, ...]:
@@ -67,6 +69,9 @@ class Tight:
 
     async def run(self, run: SandboxRun) -> SandboxResult:
         limits = SandboxLimits.model_validate({**TIGHT, "seconds": run.limits.seconds})
+        if self.disk_bytes is not None:
+            spare = shutil.disk_usage(run.workspace).free - self.disk_bytes
+            limits = limits.model_copy(update={"spare_disk_bytes": spare})
         return await self._inner.run(run.model_copy(update={"limits": limits}))
 
 
@@ -143,8 +148,10 @@ class Arena:
             check_plan=PLAN,
             allowance=ALLOWANCE if doors else Allowance(),
         )
+        self._sandbox.disk_bytes = case.disk_bytes
         agent = CommandAgent(command, self._around(case), artifacts, doors)
         report = await agent.fix(task, workspace, timedelta(seconds=case.seconds))
+        self._sandbox.disk_bytes = None
         return Left(case, report, alive=alive(self.mark), log=b"".join(artifacts.stored.values()))
 
     def _around(self, case: Hostile) -> Tight | RedactingSandbox:
