@@ -56,6 +56,7 @@ class ProxyApp:
     trouble: str | None = None
     is_used_up: bool = False
     _requests: int = 0
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,13 +81,17 @@ class ProxyApp:
         path = self._path(request)
         if path == "/models" or path.startswith("/models/"):
             return JSONResponse(self._models() if path == "/models" else self._one_model())
-        try:
-            body = fitted(await _body(request), self.upstream.model, path)
-        except Unfit as unfit:
-            raise Declined(400, str(unfit)) from None
+        async with self._reading:  # one at a time: a question may be large, and larger while it is looked at
+            body = self._fitted(await _body(request), path)
         if path not in FREE:
             self._begin()
         return await self._forward(request, path, body)
+
+    def _fitted(self, body: bytes, path: str) -> bytes:
+        try:
+            return fitted(body, self.upstream.model, path)
+        except Unfit as unfit:
+            raise Declined(400, str(unfit)) from None
 
     def _path(self, request: Request) -> str:
         path = request.url.path.removeprefix(_ROOT)

@@ -16,7 +16,7 @@ from adapters.agents.transcripts import read_claude
 from adapters.artifacts import FileArtifacts
 from adapters.models.proxy import ModelProxy
 from adapters.models.proxy_upstream import upstream
-from adapters.sandbox import Bubblewrap, choose_sandbox
+from adapters.sandbox import Bubblewrap, Unsandboxed, choose_sandbox
 from sweeper.errors import BadInput, MissingTool
 from sweeper.model import Allowance, FixOutcome, FixReport, Trouble, Workspace
 from sweeper.ports.agents import KeepsAccount
@@ -99,6 +99,14 @@ async def test_it_reaches_the_model_without_knowing_the_key(room: Room, provider
     assert (report.spent.model_calls, report.spent.input_tokens, report.spent.output_tokens) == (1, 30, 4)
     assert report.spent.seconds == report.seconds > 0
     assert report.versions == {"prompt": "1", "model": "anthropic:good"}
+
+
+async def test_without_a_sandbox_it_finds_the_model_at_another_port(tmp_path: Path, provider: Provider) -> None:
+    room = Room(Unsandboxed(), tmp_path)
+    room.write({"ask.py": ASK})
+    report, log = await fix("env; python3 ask.py", room, provider)
+    assert (report.outcome, report.spent.model_calls) == (FixOutcome.EDITED, 1)
+    assert KEY not in log
 
 
 async def test_it_reaches_nothing_but_the_model(room: Room, provider: Provider) -> None:
