@@ -20,6 +20,7 @@ from sweeper.activities.evidence import EvidenceActivities
 from sweeper.activities.proposal import ProposalActivities
 from sweeper.activities.spending import SpendingActivities
 from sweeper.activities.targets import TargetActivities
+from sweeper.activities.tools import ToolActivities
 from sweeper.activities.upkeep import UpkeepActivities
 from sweeper.activities.workbench import WorkbenchActivities
 from sweeper.errors import RateLimited, Retry, SweeperError
@@ -173,6 +174,7 @@ def _for_any_host(ports: Ports, durable: Durable) -> list[Callable[..., Any]]:
         evidence.look_about,
         evidence.newest_attempt,
         evidence.read_world,
+        ToolActivities(ports).brief_agent,
         proposal.open_proposal,
         proposal.update_proposal,
         proposal.comment,
@@ -203,7 +205,7 @@ def _for_any_host(ports: Ports, durable: Durable) -> list[Callable[..., Any]]:
 
 
 def _for_this_host(ports: Ports, durable: Durable) -> list[Callable[..., Any]]:
-    workbench, upkeep = WorkbenchActivities(ports), UpkeepActivities(ports, durable)
+    workbench, upkeep, tools = WorkbenchActivities(ports), UpkeepActivities(ports, durable), ToolActivities(ports)
     return [
         workbench.prepare,
         workbench.reproduce,
@@ -213,6 +215,14 @@ def _for_this_host(ports: Ports, durable: Durable) -> list[Callable[..., Any]]:
         workbench.push_branch,
         workbench.delete_branch,
         workbench.discard,
+        tools.list_files,
+        tools.read_file,
+        tools.search_files,
+        tools.edit_file,
+        tools.write_file,
+        tools.delete_file,
+        tools.run_check,
+        tools.finish_attempt,
         upkeep.survey_host,
     ]
 

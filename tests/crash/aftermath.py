@@ -5,93 +5,42 @@ failed that nobody told of: it gets its sweep. One sweep waits over its time: th
 """
 
 import asyncio
-import os
-import signal
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from adapters.loopback.drive.requests import NewPush
 from adapters.temporal.embedded import Restarts
-from adapters.temporal.state import read_address
 from sweeper.activities import names
-from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import Budget, Checkpoint, Step, WaitingFor
 from sweeper.workflows.progress import MEMO
 from sweeper.workflows.upkeep import WORKFLOW_ID
 from tests.crash.rows import FIRST_PASS, SECOND_PASS, Killed, Point
-from tests.support.dying_worker import Doom, Dooms, Life, Moment
+from tests.support.dying_worker import Doom, Moment
 from tests.support.household import AT_ONCE, Case, Household, household, until
+from tests.support.killable import KillableService
 from tests.support.red_run import MAINTAINER
 from tests.support.values import run_ref
 
 ONCE_EACH = {"branch.push": 1, "pull.create": 1}
 UNDONE = {**ONCE_EACH, "comment.create": 1, "pull.close": 1, "branch.delete": 1}
 OVERDUE = "sweep-1-1"
-_MANY = Restarts(most=1000, first_wait=0.1, longest_wait=0.1)
+RESTARTS = Restarts(most=1000, first_wait=0.1, longest_wait=0.1)
 _MOMENTS = {Point.BEFORE: Moment.BEFORE, Point.AFTER: Moment.AFTER}
+_STRIKES: Mapping[Killed, Callable[[KillableService], Awaitable[None]]] = {
+    Killed.WORKER: KillableService.kill_worker,
+    Killed.TEMPORAL: KillableService.kill_temporal,
+    Killed.BOTH: KillableService.kill_both,
+}
 _PATIENCE = 120.0
 _LOOK_EVERY = 0.1
 
 
-class _Service:
-    """A household's worker, as a process that can be killed, and Temporal."""
-
-    def __init__(self, home: Household, root: Path) -> None:
-        self._home = home
-        self.alerts = root / "alerts"
-        self.dooms = Dooms(root / "dooms")
-        (root / "dooms").mkdir(mode=0o755)
-        self._life_dooms = root / "dooms"
-        self._worker: BaseProcess | None = None
-
-    @asynccontextmanager
-    async def up(self) -> AsyncIterator[None]:
-        """Temporal and a worker."""
-        async with self._home.temporal(), AsyncExitStack() as stack:
-            stack.callback(self._kill_worker)
-            await self._begin_worker()
-            yield
-
-    async def _begin_worker(self) -> None:
-        running = read_address(self._home.state.root)
-        assert running is not None
-        life = Life(
-            temporal=running.address,
-            github=self._home.info,
-            state_dir=self._home.state.root,
-            task_queue=TASK_QUEUE,
-            dooms=self._life_dooms,
-            alert_command=f"cat >> {self.alerts}; echo >> {self.alerts}",
-        )
-        self._worker = await asyncio.to_thread(life.begin)
-
-    def _kill_worker(self) -> None:
-        if self._worker is not None:
-            self._worker.kill()
-            self._worker.join()
-            self._worker = None
-
-    async def strike(self, killed: Killed) -> None:
-        """kill -9, and whatever was killed comes back."""
-        before = read_address(self._home.state.root)
-        assert before is not None
-        if killed in (Killed.WORKER, Killed.BOTH):
-            self._kill_worker()
-        if killed in (Killed.TEMPORAL, Killed.BOTH):
-            os.kill(before.pid, signal.SIGKILL)
-            while (now := read_address(self._home.state.root)) is None or now.pid == before.pid:
-                await asyncio.sleep(_LOOK_EVERY)
-        if self._worker is None:
-            await self._begin_worker()
-
-
 async def differs(root: Path, killed: Killed, point: Point) -> str:
     """In which way it ended otherwise than undisturbed; empty if it did not."""
-    async with household(root, restarts=_MANY) as home:
-        service = _Service(home, root)
+    async with household(root, restarts=RESTARTS) as home:
+        service = KillableService(home, root)
         async with service.up():
             kept, gone = await _parked(home, "kept"), await _parked(home, "gone")
         home.lose_database()
@@ -136,7 +85,7 @@ async def _one_waits_too_long(home: Household) -> None:
 
 async def _disturbed(
     home: Household,
-    service: _Service,
+    service: KillableService,
     activities: Sequence[names.Activity],  # type: ignore[type-arg]  # of any request and answer
     killed: Killed,
     point: Point,
@@ -157,7 +106,7 @@ async def _disturbed(
                 while not service.dooms.stands(activity.name):
                     await asyncio.sleep(_LOOK_EVERY)
             doom(number + 1)
-            await service.strike(killed)
+            await _STRIKES[killed](service)
             service.dooms.go(activity.name)
         await passing
     except TimeoutError:
@@ -168,7 +117,7 @@ async def _disturbed(
             await passing
 
 
-async def _differences(service: _Service, kept: Case, gone: Case, untold: Case) -> str:
+async def _differences(service: KillableService, kept: Case, gone: Case, untold: Case) -> str:
     found = [
         f"{case.run.repository}: {effects}"
         for case, expected in ((kept, ONCE_EACH), (untold, ONCE_EACH), (gone, UNDONE))

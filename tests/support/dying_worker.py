@@ -42,6 +42,7 @@ from adapters.temporal.spending import TemporalSpending
 from adapters.temporal.sweeps import TemporalSweeps
 from adapters.temporal.targets import TemporalTargets
 from sweeper.cli import composition
+from sweeper.cli.model_worker import model_workers
 from sweeper.cli.upkeep import caretaking
 from sweeper.config import Settings, prepare_state_dir
 from sweeper.errors import Permanent
@@ -83,11 +84,15 @@ class Fate:
 
 
 class Doom(Strict):
-    """The fate of one workflow's activity, for workers that serve many; `name` names the files it is told by."""
+    """The fate of one workflow's activity, for workers that serve many; `name` names the files it is told by.
+
+    `activity_id`: of one call only; None: of the first that comes.
+    """
 
     name: str
     activity: str
     moment: Moment
+    activity_id: str | None = None
 
 
 class Execution(Strict):
@@ -108,6 +113,14 @@ class Span(Strict):
 
 
 @dataclass(frozen=True)
+class ModelLife:
+    """The model that the agent `llm` asks."""
+
+    url: str
+    key: str
+
+
+@dataclass(frozen=True)
 class Life:
     """What a worker process works with. `tools`: programs that are found before the machine's own; `dooms`: where
     workflows' fates stand in files, see `Dooms`; `activities`: how many may run at once.
@@ -123,6 +136,7 @@ class Life:
     dooms: Path | None = None
     activities: int = 4
     alert_command: str | None = None
+    model: ModelLife | None = None
 
     @property
     def diary(self) -> Path:
@@ -159,7 +173,7 @@ class Dooms:
 
     def of(self, workflow_id: str) -> Doom | None:
         """What is to happen to that workflow's activities."""
-        key = re.sub(r"^(target-\d+)-.*$", r"\1", re.sub(r"-a\d+$", "", workflow_id))
+        key = re.sub(r"^(target-\d+)-.*$", r"\1", re.sub(r"-a\d+(?:-llm)?$", "", workflow_id))
         file = self._place / f"{key}.doom"
         return Doom.model_validate_json(file.read_bytes()) if file.exists() else None
 
@@ -247,7 +261,9 @@ class _Hand:
     def _doom(self) -> Doom | None:
         info = activity.info()
         doom = self._dooms.of(info.workflow_id or "") if self._dooms else None
-        return doom if doom is not None and doom.activity == info.activity_type else None
+        if doom is None or doom.activity != info.activity_type:
+            return None
+        return doom if doom.activity_id in (None, info.activity_id) else None
 
     def _is_due(self, moment: Moment) -> bool:
         fate = self._life.fate
@@ -311,13 +327,21 @@ async def _work(life: Life) -> None:
         runtime=Runtime(telemetry=TelemetryConfig(logging=silent)),
     )
     queue = life.task_queue
-    settings = settings_of(life.github, life.state_dir, life.alert_command)
+    settings = _settings(life)
     ports, sweeps = await _ports(life, settings), TemporalSweeps(client, queue)
     care = caretaking(settings, prepare_state_dir(settings), ports.code_host, sweeps)
     options = WorkerOptions(task_queue=queue, activities=life.activities)
     spending = TemporalSpending(client, life.github.url, queue)
     durable = Durable(sweeps, TemporalTargets(client, queue), care, spending=spending)
-    await run_workers(build_workers(client, ports, durable, options))
+    await run_workers([*build_workers(client, ports, durable, options), *model_workers(client, settings)])
+
+
+def _settings(life: Life) -> Settings:
+    plain = settings_of(life.github, life.state_dir, life.alert_command)
+    if life.model is None:
+        return plain
+    asked = {"model": "openai:recorded", "model_url": life.model.url, "model_key": SecretStr(life.model.key)}
+    return plain.model_copy(update={**asked, "agents": ("command", "llm")})
 
 
 def settings_of(github: LoopbackInfo, state_dir: Path, alert_command: str | None = None) -> Settings:

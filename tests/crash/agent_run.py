@@ -1,0 +1,119 @@
+"""An attempt of twelve steps by a model, on a whole service: what it says, and what there is to see of it."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from adapters.models.recorded.script import Script, ToolCall, Turn
+from sweeper.activities.names import TASK_QUEUE
+from sweeper.model import Strict, SweepInput, SweepSettings, Timeouts, Trigger, TriggerSource
+from sweeper.workflows.sweep import SweepWorkflow
+from tests.crash.aftermath import RESTARTS
+from tests.support.dying_worker import Execution, ModelLife, read_diary
+from tests.support.household import Case, Household, household
+from tests.support.killable import KillableService
+from tests.support.recorded_models import RecordedModel, recorded_process
+
+MODEL = "ask_model"
+"""Part of the name of the activity that asks the model, whatever its library calls it."""
+STEPS = 12
+EFFECTS = {"branch.push": 1, "pull.create": 1}
+
+
+def _calls(name: str, **arguments: str) -> Turn:
+    return Turn(calls=(ToolCall(name=name, arguments=dict(arguments)),))
+
+
+SCRIPT = Script(
+    turns=(
+        _calls("list_files"),
+        _calls("search_files", pattern="bad"),
+        _calls("read_file", path="file.txt"),
+        _calls("run_check", check="check"),
+        _calls("write_file", path="note.txt", content="bad is not good\n"),
+        _calls("edit_file", path="file.txt", old="bad", new="better"),
+        _calls("read_file", path="file.txt"),
+        _calls("edit_file", path="file.txt", old="better", new="good"),
+        _calls("delete_file", path="note.txt"),
+        _calls("search_files", pattern="good"),
+        _calls("run_check", check="check"),
+        _calls("finish", cause="it was bad", change="it is good now", risk="none", confidence="high"),
+    )
+)
+assert len(SCRIPT.turns) == STEPS
+
+
+class Seen(Strict):
+    """What came of it. `edits`: commits of the journal; `calls`: what the model was asked, `distinct` of them."""
+
+    patch_id: str
+    files: tuple[str, ...]
+    edits: int
+    calls: int
+    distinct: int
+    effects: dict[str, int]
+    spent_calls: int
+
+
+class AgentRun:
+    """A service with a red run whose fix a model is to make."""
+
+    def __init__(self, home: Household, service: KillableService, model: RecordedModel, case: Case) -> None:
+        self.home = home
+        self.service = service
+        self.model = model
+        self.case = case
+
+    async def start(self, host_queue: timedelta = timedelta(hours=1)) -> None:
+        """Trigger the sweep."""
+        timeouts = Timeouts(
+            heartbeat=timedelta(seconds=2), retry_first=timedelta(milliseconds=200), host_queue=host_queue
+        )
+        settings = SweepSettings(agents=("llm",), poll_interval=timedelta(seconds=2), timeouts=timeouts)
+        await self.home.client.start_workflow(
+            SweepWorkflow.run,
+            SweepInput(run=self.case.run, trigger=Trigger(source=TriggerSource.WORKFLOW_RUN), settings=settings),
+            id=self.case.sweep,
+            task_queue=TASK_QUEUE,
+        )
+
+    @property
+    def executions(self) -> list[Execution]:
+        """Bodies of the model's workflow that began, by all workers, in order."""
+        diary = read_diary(self.home.state.root / "diary.jsonl")
+        return [line for line in diary if line.workflow_id.endswith("-llm")]
+
+    async def seen(self) -> Seen:
+        """Once a human is asked."""
+        record = await self.case.parked()
+        (attempt,) = record.state.attempts
+        ledger = await self.model.ledger()
+        assert attempt.patch is not None
+        return Seen(
+            patch_id=attempt.patch.patch_id,
+            files=attempt.patch.files,
+            edits=attempt.fix.actions,
+            calls=ledger.total,
+            distinct=ledger.distinct,
+            effects=await self.case.effects(),
+            spent_calls=attempt.fix.spent.model_calls,
+        )
+
+
+@asynccontextmanager
+async def agent_run(root: Path, **overrides: object) -> AsyncIterator[AgentRun]:
+    """Everything is up, and CI has failed."""
+    async with recorded_process(SCRIPT, root / "model") as model:
+        life = ModelLife(url=model.info.openai_url, key=model.info.key)
+        async with household(root, restarts=RESTARTS, **overrides) as home:
+            service = KillableService(home, root, life)
+            async with service.up():
+                yield AgentRun(home, service, model, await home.red_run("agent"))
+
+
+def repeated(executions: list[Execution]) -> dict[str, int]:
+    """How often each call's body began, by activity id, where it was more than once."""
+    counted = Counter(line.activity_id for line in executions)
+    return {activity_id: times for activity_id, times in counted.items() if times > 1}
