@@ -41,8 +41,8 @@ PRICE = Price(input_micro_usd=3_000_000, output_micro_usd=15_000_000)
 HOUR = timedelta(hours=1)
 
 
-def meter(price: Price | None = PRICE, **bounds: int | float) -> Meter:
-    return Meter(Allowance.model_validate(bounds), HOUR, price, Spent())
+def meter(allowance: Allowance | None = None, price: Price | None = PRICE) -> Meter:
+    return Meter(allowance or Allowance(), HOUR, price, Spent())
 
 
 def test_money_is_counted_in_millionths_and_rounded_up() -> None:
@@ -53,16 +53,17 @@ def test_money_is_counted_in_millionths_and_rounded_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bounds", "said"),
+    ("allowance", "said"),
     [
-        ({"model_calls": 1}, "1 model calls"),
-        ({"tokens": 1100}, "1100 tokens"),
-        ({"micro_usd": 4500}, "$0.00"),
-        ({"seconds": 60.0}, "60 s"),
+        (Allowance(model_calls=1), "1 model calls"),
+        (Allowance(tokens=1100), "1100 tokens"),
+        (Allowance(micro_usd=4500), "$0.00"),
+        (Allowance(seconds=60.0), "60 s"),
     ],
+    ids=["calls", "tokens", "money", "time"],
 )
-def test_what_is_used_up_is_named(bounds: dict[str, int | float], said: str) -> None:
-    counted = meter(**bounds)
+def test_what_is_used_up_is_named(allowance: Allowance, said: str) -> None:
+    counted = meter(allowance)
     assert counted.used_up() is None
     counted.answered(1000, 100)
     counted.took(timedelta(seconds=60), HOUR)
@@ -78,16 +79,16 @@ def test_without_a_bound_there_is_one() -> None:
 
 
 def test_an_allowance_of_nothing_lets_nothing_through() -> None:
-    assert meter(model_calls=0).used_up() is not None
-    assert meter(seconds=0.0).used_up() is not None
+    assert meter(Allowance(model_calls=0)).used_up() is not None
+    assert meter(Allowance(seconds=0.0)).used_up() is not None
 
 
 def test_money_without_a_price_is_not_spent() -> None:
-    assert "SWEEPER_PRICES" in (meter(price=None, micro_usd=1_000_000).used_up() or "")
+    assert "SWEEPER_PRICES" in (meter(Allowance(micro_usd=1_000_000), price=None).used_up() or "")
 
 
 def test_an_hour_without_a_worker_is_not_the_agents() -> None:
-    counted = meter(seconds=900.0)
+    counted = meter(Allowance(seconds=900.0))
     counted.took(timedelta(hours=5), timedelta(minutes=10))
     assert counted.used_up() is None
 
@@ -113,7 +114,7 @@ def test_a_conversation_grows_no_further_and_every_call_keeps_its_answer() -> No
         said = folded([*said, *conversation(1, f"{number} " * 4000)[1:]])
         calls, answers = _pairs(said)
         assert len(calls) == len(answers)
-        assert str(said[0].parts[1].content) == "the task"
+        assert next(part for part in said[0].parts if isinstance(part, UserPromptPart)).content == "the task"
         sizes.append(conversation_bytes(said))
     assert turns_left_out(said) + len(_pairs(said)[0]) == 500
     assert max(sizes) < FULL_BYTES + 96 * 1024
