@@ -16,6 +16,8 @@ _RUN_BY_THE_AGENT = ("function", "custom", "local_shell", "shell", "apply_patch"
 _RUN_BY_THE_AGENT_DATED = ("bash_", "text_editor_", "memory_", "computer_")
 """https://docs.anthropic.com/en/docs/agents-and-tools: kinds known to the provider that the client carries out."""
 _DROPPED = ("mcp_servers", "web_search_options", "container", "background", "prompt")
+_DEARER = ("service_tier", "speed", "inference_geo")
+"""Another price for the same tokens."""
 _POINTERS = ("url", "image_url", "file_url")
 _MOST_DEPTH = 12
 
@@ -34,7 +36,7 @@ def fitted(body: bytes, model: str, path: str) -> bytes:
         raise Unfit("The request's body is no JSON object")
     if any(_addresses(asked.get("messages"))) or any(_addresses(asked.get("input"))):
         raise Unfit("A request may not make the provider load an address; put the content itself into the message")
-    kept: dict[str, JsonValue] = {name: value for name, value in asked.items() if name not in _DROPPED}
+    kept: dict[str, JsonValue] = {name: value for name, value in asked.items() if name not in (*_DROPPED, *_DEARER)}
     kept["model"] = model
     if isinstance(tools := kept.get("tools"), list):
         kept["tools"] = own = [tool for tool in tools if _is_run_by_the_agent(tool)]

@@ -101,6 +101,11 @@ def test_a_question_is_for_the_configured_model_and_else_as_it_was() -> None:
     assert sent == {**asked, "model": "good"}
 
 
+def test_a_question_cannot_ask_for_another_price() -> None:
+    asked = {"messages": [], "service_tier": "priority", "speed": "fast", "inference_geo": "us"}
+    assert json.loads(fitted(json.dumps(asked).encode(), "good", "/messages")) == {"model": "good", "messages": []}
+
+
 def test_one_of_two_models_in_a_question_does_not_slip_through() -> None:
     sent = fitted(b'{"model": "good", "model": "dear", "messages": []}', "good", "/messages")
     assert b"dear" not in sent
