@@ -1,6 +1,5 @@
 """An attempt of twelve steps by a model, on a whole service: what it says, and what there is to see of it."""
 
-from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -11,13 +10,11 @@ from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import Strict, SweepInput, SweepSettings, Timeouts, Trigger, TriggerSource
 from sweeper.workflows.sweep import SweepWorkflow
 from tests.crash.aftermath import RESTARTS
-from tests.support.dying_worker import Execution, ModelLife, read_diary
+from tests.support.dying_worker import Execution, ModelLife, Shared, read_diary
 from tests.support.household import Case, Household, household
 from tests.support.killable import KillableService
 from tests.support.recorded_models import RecordedModel, recorded_process
 
-MODEL = "ask_model"
-"""Part of the name of the activity that asks the model, whatever its library calls it."""
 STEPS = 12
 EFFECTS = {"branch.push": 1, "pull.create": 1}
 
@@ -82,7 +79,7 @@ class AgentRun:
     @property
     def executions(self) -> list[Execution]:
         """Bodies of the model's workflow that began, by all workers, in order."""
-        diary = read_diary(self.home.state.root / "diary.jsonl")
+        diary = read_diary(self.service.state_dir / "diary.jsonl")
         return [line for line in diary if line.workflow_id.endswith("-llm")]
 
     async def seen(self) -> Seen:
@@ -103,17 +100,13 @@ class AgentRun:
 
 
 @asynccontextmanager
-async def agent_run(root: Path, **overrides: object) -> AsyncIterator[AgentRun]:
-    """Everything is up, and CI has failed."""
+async def agent_run(root: Path, shared: Shared | None = None) -> AsyncIterator[AgentRun]:
+    """Everything is up, and CI has failed. `shared`: the worker's disk is its own, so that it can be lost."""
     async with recorded_process(SCRIPT, root / "model") as model:
         life = ModelLife(url=model.info.openai_url, key=model.info.key)
-        async with household(root, restarts=RESTARTS, **overrides) as home:
-            service = KillableService(home, root, life)
+        async with household(root, restarts=RESTARTS) as home:
+            service = KillableService(home, root, life, shared)
+            if shared is not None:
+                service.state_dir = root / "host"
             async with service.up():
                 yield AgentRun(home, service, model, await home.red_run("agent"))
-
-
-def repeated(executions: list[Execution]) -> dict[str, int]:
-    """How often each call's body began, by activity id, where it was more than once."""
-    counted = Counter(line.activity_id for line in executions)
-    return {activity_id: times for activity_id, times in counted.items() if times > 1}

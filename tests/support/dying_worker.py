@@ -121,6 +121,14 @@ class ModelLife:
 
 
 @dataclass(frozen=True)
+class Shared:
+    """What several hosts have in common: where big texts are kept, and the key of our marks."""
+
+    artifacts: str
+    marker_key: str
+
+
+@dataclass(frozen=True)
 class Life:
     """What a worker process works with. `tools`: programs that are found before the machine's own; `dooms`: where
     workflows' fates stand in files, see `Dooms`; `activities`: how many may run at once.
@@ -137,6 +145,7 @@ class Life:
     activities: int = 4
     alert_command: str | None = None
     model: ModelLife | None = None
+    shared: Shared | None = None
 
     @property
     def diary(self) -> Path:
@@ -337,11 +346,14 @@ async def _work(life: Life) -> None:
 
 
 def _settings(life: Life) -> Settings:
-    plain = settings_of(life.github, life.state_dir, life.alert_command)
-    if life.model is None:
-        return plain
-    asked = {"model": "openai:recorded", "model_url": life.model.url, "model_key": SecretStr(life.model.key)}
-    return plain.model_copy(update={**asked, "agents": ("command", "llm")})
+    found = settings_of(life.github, life.state_dir, life.alert_command)
+    if life.shared is not None:
+        shared = {"artifacts_url": life.shared.artifacts, "marker_key": SecretStr(life.shared.marker_key)}
+        found = found.model_copy(update=shared)
+    if life.model is not None:
+        asked = {"model": "openai:recorded", "model_url": life.model.url, "model_key": SecretStr(life.model.key)}
+        found = found.model_copy(update={**asked, "agents": ("command", "llm")})
+    return found
 
 
 def settings_of(github: LoopbackInfo, state_dir: Path, alert_command: str | None = None) -> Settings:
@@ -362,7 +374,7 @@ async def _ports(life: Life, settings: Settings) -> Ports:
     """As the product's, but mostly without a sandbox: where no command is cut short it would only cost time."""
     state = prepare_state_dir(settings)
     sandbox = await choose_sandbox(allow_unsandboxed=False, private=(state.root,)) if life.sandboxed else Unsandboxed()
-    store = composition.artifacts(state)
+    store = composition.artifacts(state, settings.artifacts_url)
     return Ports(
         code_host=composition.code_host(settings, state),
         workspaces=composition.workspaces(state.worktrees, sandbox),

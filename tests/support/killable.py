@@ -2,16 +2,16 @@
 
 import asyncio
 import os
+import shutil
 import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from adapters.temporal.state import read_address
 from sweeper.activities.names import TASK_QUEUE
-from tests.support.dying_worker import Dooms, Life, ModelLife
+from tests.support.dying_worker import Dooms, Life, ModelLife, Shared
 from tests.support.household import Household
 
 _LOOK_EVERY = 0.05
@@ -20,9 +20,13 @@ _LOOK_EVERY = 0.05
 class KillableService:
     """`dooms`: what is to happen to whom. `alerts`: where the operator is told."""
 
-    def __init__(self, home: Household, root: Path, model: ModelLife | None = None) -> None:
+    def __init__(
+        self, home: Household, root: Path, model: ModelLife | None = None, shared: Shared | None = None
+    ) -> None:
         self._home = home
         self._model = model
+        self._shared = shared
+        self.state_dir = home.state.root
         self.alerts = root / "alerts"
         self._place = root / "dooms"
         self._place.mkdir()
@@ -37,11 +41,12 @@ class KillableService:
         return Life(
             temporal=running.address,
             github=self._home.info,
-            state_dir=self._home.state.root,
+            state_dir=self.state_dir,
             task_queue=TASK_QUEUE,
             dooms=self._place,
             alert_command=f"cat >> {self.alerts}; echo >> {self.alerts}",
             model=self._model,
+            shared=self._shared,
         )
 
     @asynccontextmanager
@@ -52,10 +57,17 @@ class KillableService:
             await self._begin_worker()
             yield
 
-    async def kill_worker(self, state_dir: Path | None = None) -> None:
-        """kill -9, and another one comes: on the same disk, or on that one."""
+    async def kill_worker(self) -> None:
+        """kill -9, and another one comes."""
         self._kill_worker()
-        await self._begin_worker(state_dir)
+        await self._begin_worker()
+
+    async def lose_host(self, elsewhere: Path) -> None:
+        """kill -9, its disk is gone, and another one comes on a disk of its own."""
+        self._kill_worker()
+        shutil.rmtree(self.state_dir)
+        self.state_dir = elsewhere
+        await self._begin_worker()
 
     async def kill_temporal(self) -> None:
         """kill -9, and it is started again by who started it."""
@@ -71,9 +83,8 @@ class KillableService:
         await self.kill_temporal()
         await self._begin_worker()
 
-    async def _begin_worker(self, state_dir: Path | None = None) -> None:
-        life = replace(self.life, state_dir=state_dir) if state_dir is not None else self.life
-        self._worker = await asyncio.to_thread(life.begin)
+    async def _begin_worker(self) -> None:
+        self._worker = await asyncio.to_thread(self.life.begin)
 
     def _kill_worker(self) -> None:
         if self._worker is not None:
