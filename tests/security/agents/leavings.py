@@ -48,7 +48,7 @@ class Left:
         found = ", ".join(sorted({finding.name for finding in self.findings if finding.severity is Severity.REJECT}))
         patch = "no change" if self.patch is None else f"rejected: {found}" if found else "an honest change is left"
         tree = f"its tree was refused: {self.refusal}" if self.refusal else patch
-        return f"it {self.report.outcome.value.replace('_', ' ')}{stopped}; {tree}"[:240]
+        return f"it ended as {self.report.outcome.value}{stopped}; {tree}"[:240]
 
     def wrongs(self) -> list[str]:
         """A sentence for each thing that must not be; empty: it was contained."""
