@@ -63,7 +63,9 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    agent: Annotated[str | None, typer.Option("--agent", help="autofix or command; both in a chain if absent.")] = None,
+    agent: Annotated[
+        str | None, typer.Option("--agent", help="autofix, command or llm; the first two in a chain if absent.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """A red run becomes a reviewed, merged fix on this machine: no account, no network, one kill -9."""
@@ -71,6 +73,7 @@ def demo(
 
 
 async def _demo(agent: str | None, as_json: bool) -> int:
+    from sweeper.cli.demo_model import model_for
     from sweeper.cli.sample import AGENT_COMMAND, sample
     from sweeper.cli.stage import stage
 
@@ -85,7 +88,7 @@ async def _demo(agent: str | None, as_json: bool) -> int:
         "poll_interval": timedelta(seconds=10),
         "allow_unsandboxed": True,
     }
-    async with _alone(root), stage(root, overrides) as on:
+    async with _alone(root), model_for(agent, root) as model, stage(root, overrides | model) as on:
         report = await _play(on, sample(with_bug=agent != "autofix"))
     if as_json:
         answer(report)

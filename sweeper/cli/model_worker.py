@@ -1,6 +1,7 @@
 """The worker of the agent `llm`, where it is asked for. Its library is an extra, loaded here and nowhere else."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from temporalio.client import Client
 from temporalio.worker import Worker
@@ -10,7 +11,7 @@ from sweeper.errors import MissingTool
 from sweeper.worker import EdgeInterceptor, workflow_runner
 
 AGENT = "llm"
-EXTRA = ("pydantic_ai", "pydantic_graph", "openai", "anthropic", "httpx2")
+EXTRA = ("pydantic_ai", "openai", "anthropic")
 
 
 def model_workers(client: Client, settings: Settings) -> Sequence[Worker]:
@@ -20,14 +21,11 @@ def model_workers(client: Client, settings: Settings) -> Sequence[Worker]:
     """
     if AGENT not in settings.agents:
         return ()
-    try:
-        from adapters.agents.llm.access import ModelAccess
-        from adapters.agents.llm.providers import Models
-        from adapters.agents.llm.worker import WorkerKit, build_llm_worker
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in EXTRA:
-            raise
-        raise MissingTool("The agent `llm` needs more packages: pip install 'ci-sweeper[llm]'.") from error
+    require_extra()
+    from adapters.agents.llm.access import ModelAccess
+    from adapters.agents.llm.providers import Models
+    from adapters.agents.llm.worker import WorkerKit, build_llm_worker
+
     access = ModelAccess(
         name=settings.model or "",
         url=settings.model_url,
@@ -37,3 +35,16 @@ def model_workers(client: Client, settings: Settings) -> Sequence[Worker]:
     )
     kit = WorkerKit(runner=workflow_runner(), interceptors=[EdgeInterceptor()], grace=settings.stop_grace)
     return (build_llm_worker(client, access, Models(access).named, kit),)
+
+
+def require_extra() -> None:
+    """Raises MissingTool where the extra is not installed."""
+    if not all(map(_is_installed, EXTRA)):
+        raise MissingTool("The agent `llm` needs more packages: pip install 'ci-sweeper[llm]'.")
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ValueError:  # it was taken out of this process
+        return False

@@ -105,6 +105,13 @@ AGENT_COMMAND = (
 """What stands in for a coding agent: any command line would do. It mends the bug and the lint error."""
 
 
+def mended_pricing() -> str:
+    """The sample's broken file as a careful person would leave it."""
+    unused, quotes = "import os\n", "json.dumps( {\"items\": len(prices), 'total': total(prices)} )"
+    text = _PRICING.format(sign="")
+    return text.replace(unused, "").replace(quotes, 'json.dumps({"items": len(prices), "total": total(prices)})')
+
+
 def sample(with_bug: bool = True) -> Sample:
     """`with_bug` False leaves only what a deterministic fixer can mend."""
     files = {
