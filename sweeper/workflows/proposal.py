@@ -109,30 +109,32 @@ class ProposalLife(Chapter):
         await self._places.free()
         if isinstance(attempt, Decision):
             return None  # the next look finds the same and ends the story
-        if isinstance(attempt, Ending) and not is_of_ci(review):
-            return attempt
         self._progress.note(handled_reviews=(*self._progress.state.handled_reviews, review.id))
-        if isinstance(attempt, Ending) or attempt.patch is None or attempt.verdict.kind is not VerdictKind.FIXED:
-            if is_of_ci(review) or isinstance(attempt, Ending):
-                return None  # people see the red check, and it may become green by itself
-            reason = f"the changes {review.user} requested could not be made: {attempt.verdict.reason}"
-            return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)
+        if isinstance(attempt, AttemptResult) and attempt.patch and attempt.verdict.kind is VerdictKind.FIXED:
+            await self._show(attempt, attempt.patch, review)
+            return None
+        if is_of_ci(review):
+            return None  # people see the red check, and it may become green by itself
+        if isinstance(attempt, Ending):
+            return attempt
+        reason = f"the changes {review.user} requested could not be made: {attempt.verdict.reason}"
+        return Ending(outcome=Outcome.ESCALATED, reason=reason, keeps_proposal=True)
+
+    async def _show(self, attempt: AttemptResult, patch: Patch, review: Review) -> None:
+        """The reviewer's changes on our branch, the proof of them in the body, and a reply."""
         self._progress.enter(Step.PROPOSE)
         try:
-            await self._push(attempt.patch, expected=self._progress.proposal.head_sha)
+            await self._push(patch, expected=self._progress.proposal.head_sha)
         except ActivityError as error:
             if is_a(error, Stale):
-                return None  # somebody pushed meanwhile: the next look sees it and steps back
+                return  # somebody pushed meanwhile: the next look sees it and steps back
             raise
-        moved = self._progress.proposal.model_copy(
-            update={"head_sha": attempt.patch.commit, "patch_id": attempt.patch.patch_id}
-        )
+        moved = self._progress.proposal.model_copy(update={"head_sha": patch.commit, "patch_id": patch.patch_id})
         self._progress.note(proposal=moved, pushed_at=workflow.now())
         # The new head was proved on the failing commit alone: an earlier proof on a newer target was for another head.
         self._progress.proved(attempt.verdict, known(self._progress.state.facts).head_sha, self._settings.evidence_ttl)
         await self._update(attempt)
         await self._reply(attempt, review)
-        return None
 
     async def _attempt_in_place(self, review: Review) -> AttemptResult | Ending:
         """Once the machine has a place for it."""
