@@ -10,7 +10,8 @@ import pytest
 from pydantic import BaseModel, SecretStr
 from temporalio.worker import Worker
 
-from sweeper.activities import evidence, names, proposal, spending, targets, upkeep, workbench
+from adapters.agents.llm.activities import ModelActivities
+from sweeper.activities import evidence, names, proposal, spending, targets, tools, upkeep, workbench
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import Checkpoint, SweepInput, SweepResult
 from sweeper.worker import build_workers
@@ -22,6 +23,8 @@ BODIES = (
     evidence.EvidenceActivities,
     proposal.ProposalActivities,
     workbench.WorkbenchActivities,
+    tools.ToolActivities,
+    ModelActivities,
     targets.TargetActivities,
     spending.SpendingActivities,
     upkeep.UpkeepActivities,
@@ -63,7 +66,7 @@ async def test_every_activity_is_registered_on_the_queue_it_is_asked_on() -> Non
         workers = build_workers(env.client, scene.ports, scene.durable)
         registered = {worker.task_queue: sorted(_registered(worker)) for worker in workers}
     assert registered == {
-        TASK_QUEUE: sorted(act.name for act in names.ALL if not act.on_host),
+        TASK_QUEUE: sorted(act.name for act in names.ALL if not act.on_host and act is not names.MODEL_READY),
         "host-here": sorted(act.name for act in names.ALL if act.on_host),
     }
 

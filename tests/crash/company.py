@@ -29,10 +29,11 @@ from sweeper import ids
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import MergeMode, RunRef, SweepInput, SweepResult, SweepSettings, Timeouts, Trigger, TriggerSource
 from sweeper.workflows.sweep import SweepWorkflow
-from tests.crash.scenarios import People, Scenario
-from tests.support.dying_worker import Doom, Dooms, Life, Moment
+from tests.crash.scenarios import WHAT_A_MODEL_SAYS, People, Scenario
+from tests.support.dying_worker import Doom, Dooms, Life, ModelLife, Moment
 from tests.support.ledger_file import LedgerFile
 from tests.support.loopback import running_loopback
+from tests.support.recorded_models import RecordedModel, recorded_here
 from tests.support.red_run import RedRun, red_again, red_run
 from tests.support.service import free_port
 from tests.support.tools_on_path import LABEL, ToolsOnPath
@@ -60,6 +61,7 @@ def sweep_settings(heartbeat: timedelta, write: timedelta | None = None) -> Swee
             heartbeat=heartbeat,
             retry_first=timedelta(milliseconds=200),
             read=timedelta(minutes=2),
+            model_queue=timedelta(minutes=10),
             write=write or timedelta(minutes=2),
         ),
     )
@@ -73,6 +75,7 @@ class Company:
     drive: DriveClient
     web: Web
     _ledger: LedgerFile
+    _model: RecordedModel
 
     def __init__(
         self,
@@ -110,6 +113,7 @@ class Company:
             github = running_loopback(self.root / "github", hook, SECRET if hook else None)
             self.info, self.drive = await self._stack.enter_async_context(github)
             self._ledger = LedgerFile(self.root / "github", "octo")
+            self._model = await self._stack.enter_async_context(recorded_here(WHAT_A_MODEL_SAYS, self.root / "model"))
             await self.begin_worker()
             if self._with_web:
                 self.web = Web(
@@ -152,6 +156,7 @@ class Company:
             tools=self.tools.place if self._with_tools else None,
             dooms=self.root / "dooms",
             activities=_SLOTS,
+            model=ModelLife(url=self._model.info.openai_url, key=self._model.info.key),
         )
 
     async def begin_worker(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from adapters.loopback.drive.answers import LedgerCall
 from adapters.loopback.drive.requests import NewPush, NewReview, PullAct
 from adapters.loopback.drive_client import DriveClient
+from adapters.models.recorded.script import Script, ToolCall, Turn
 from sweeper.model import Outcome, RunRef
 from tests.support.ledger_file import LedgerFile
 from tests.support.red_run import FAILED, MAINTAINER, RUNNER_LOST, STEPS, green_at_last
@@ -157,6 +158,25 @@ _LOSE_THE_ANSWER = (
 _TAKE_LONG = tuple({**call, "kind": "slow", "seconds": 13} for call in (_LOOK_FOR_OURS, _MAKE))
 """Each shorter than a call may take, together longer than a target waits before it looks whether who is in lives."""
 
+
+def _use(name: str, **arguments: str) -> Turn:
+    return Turn(calls=(ToolCall(name=name, arguments=dict(arguments)),))
+
+
+WHAT_A_MODEL_SAYS = Script(
+    turns=(
+        _use("list_files"),
+        _use("search_files", pattern="bad"),
+        _use("read_file", path="file.txt"),
+        _use("write_file", path="note.txt", content="bad is not good\n"),
+        _use("edit_file", path="file.txt", old="bad", new="good"),
+        _use("delete_file", path="note.txt"),
+        _use("run_check", check="check"),
+        _use("finish", cause="it was bad", change="it is good now", risk="none", confidence="high"),
+    )
+)
+"""With each of its tools in turn."""
+
 SCENARIOS = (
     Scenario("merged", Outcome.MERGED, _approve),
     Scenario("reworked", Outcome.MERGED, _ask_for_more),
@@ -167,6 +187,7 @@ SCENARIOS = (
     Scenario("lost", Outcome.ESCALATED, _watch, tries=2, faults=_LOSE_THE_ANSWER),
     Scenario("joined", Outcome.MERGED, _fail_again),
     Scenario("rerun", Outcome.INFRASTRUCTURE, _pass_when_run_again, log=RUNNER_LOST),
+    Scenario("modelled", Outcome.MERGED, _approve, {"agents": ("llm",)}),
     Scenario("queued", Outcome.MERGED, _queue, faults=_TAKE_LONG),
 )
 """An activity is disturbed in the first story that reaches it."""
