@@ -18,7 +18,7 @@ FORBIDDEN = {
     "a number of a tracker that readers cannot see": re.compile(r"\b[Ii]ssue #?\d"),
     "words about how or by whom it was made": re.compile(
         r"\b(?:made|written|built|generated|created|authored|assisted)[ -](?:by|with|using) (?:an? )?"
-        r"(?:AI|LLM|model|claude|chatgpt|copilot|codex)\b|co-authored-by:.*(?:claude|anthropic|openai|copilot)"
+        r"(?:AI|LLM|model|claude|chatgpt|copilot|codex)\b|co-authored-by: .*(?:[c]laude|[a]nthropic|[o]penai|[c]opilot)"
         r"|as an [A]I\b",
         re.IGNORECASE,
     ),
