@@ -2,10 +2,13 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
-from sweeper.model import Outcome, WaitingFor
+from sweeper.cli.tables import sweep_story
+from sweeper.model import Budget, Outcome, Spent, WaitingFor
 from sweeper.ports import WorkerLife
 from sweeper.reporting import HealthReport, list_report, show_report
 from tests.support.stories import STORY, tell_story
@@ -95,6 +98,27 @@ async def test_a_shown_sweep_has_its_checkpoint_and_its_record(sweeps: FakeSweep
     assert document["spent"] == {"attempts": 2, "seconds": {"fix": 1.5}, **used}
     kinds = ("model_calls", "tokens", "micro_usd", "seconds")
     assert document["budget"] == {"attempts_remaining": 1} | {f"{kind}_remaining": None for kind in kinds}
+
+
+async def test_what_agents_used_and_have_left_is_told_to_scripts_and_to_people(sweeps: FakeSweeps) -> None:
+    record = await sweeps.show(STORY)
+    first, *others = record.state.attempts
+    spent = Spent(model_calls=3, input_tokens=1000, output_tokens=500, micro_usd=12_300)
+    used = first.model_copy(update={"fix": first.fix.model_copy(update={"spent": spent, "seconds": 1.5})})
+    left = Budget(attempts_remaining=1, model_calls_remaining=97, tokens_remaining=1_998_500, micro_usd_remaining=5000)
+    told = record.view.checkpoint.model_copy(update={"budget": left})
+    view = record.view.model_copy(update={"checkpoint": told})
+    state = record.state.model_copy(update={"attempts": (used, *others)})
+    report = show_report(record.model_copy(update={"view": view, "state": state}))
+    assert (report.spent.model_calls, report.spent.input_tokens, report.spent.micro_usd) == (3, 1000, 12_300)
+    assert report.attempts[0].spent == spent.model_copy(update={"seconds": 1.5})
+    paper = Console(width=200, file=StringIO())
+    paper.print(sweep_story(report))
+    assert isinstance(paper.file, StringIO)
+    assert (
+        "Used 3 model calls, 1,500 tokens, $0.0123, 1.5 s of agents' time; "
+        "left: 1 attempt(s), 97 model calls, 1,998,500 tokens, $0.0050."
+    ) in paper.file.getvalue()
 
 
 def test_health_tells_its_parts_and_nothing_else() -> None:
