@@ -169,8 +169,9 @@ def test_repeated_call_ids_become_unique_and_others_stay() -> None:
         ModelResponse(parts=[ToolCallPart("a", {}, str(number)) for number in range(CALLS_AT_ONCE + 1)]),
         ModelResponse(parts=[TextPart("x" * ANSWER_BYTES)]),
         ModelResponse(parts=[ToolCallPart("write_file", {"content": "x" * ANSWER_BYTES}, "1")]),
+        ModelResponse(parts=[ToolCallPart("write_file", '{"content": "half a', "1")], finish_reason="length"),
     ],
-    ids=["calls", "text", "arguments"],
+    ids=["calls", "text", "arguments", "cut off"],
 )
 def test_too_much_is_not_let_through_and_says_why(said: ModelResponse) -> None:
     passed = let_through(said, [])

@@ -73,6 +73,25 @@ async def test_an_attempt_goes_on_with_an_empty_history_and_loses_nothing(env: W
     assert report.outcome is FixOutcome.EDITED
 
 
+async def test_the_allowance_is_the_only_bound_on_steps(env: WorkflowEnvironment) -> None:
+    steps = 55
+    tools = MemoryTools()
+    model = script(*[[("list_files", {})]] * steps, [("finish", FINISH)])
+    async with working(env.client, tools, model):
+        handle = await start(env.client, timeouts=Timeouts(history_events=100_000))
+        report = (await handle.result()).report
+        runs = await histories(env.client, handle.id, handle.first_execution_run_id)
+    assert (report.outcome, report.spent.model_calls) == (FixOutcome.NO_CHANGE, steps + 1)
+    asked = [
+        sum(
+            event.activity_task_scheduled_event_attributes.activity_type.name.endswith("request")
+            for event in run.events
+        )
+        for run in runs
+    ]
+    assert max(asked) > 50, "one run has to go beyond the library's own bound"
+
+
 async def test_no_bound_on_events_is_too_small_to_make_progress(env: WorkflowEnvironment) -> None:
     tools, model = MemoryTools(files={"n.txt": "n=0;", "big.txt": ""}), counting(3)
     async with working(env.client, tools, model):

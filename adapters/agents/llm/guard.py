@@ -40,13 +40,17 @@ def refusal_of(response: ModelResponse) -> str | None:
 
 
 def let_through(response: ModelResponse, before: list[ModelMessage]) -> ModelResponse:
-    """The answer with tool call ids that are unique in the conversation; too large a one is replaced."""
+    """The answer with tool call ids that are unique in the conversation; one that is too large, or was cut off in the
+    middle of a call, is replaced.
+    """
     calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
     if len(calls) > CALLS_AT_ONCE:
         return _replaced(response, f"Use at most {CALLS_AT_ONCE} tools at once; you asked for {len(calls)}.")
     size = len(ModelMessagesTypeAdapter.dump_json([response]))
     if size > ANSWER_BYTES:
         return _replaced(response, f"Your answer was too large ({size >> 10} KiB); do less at a time.")
+    if response.finish_reason == "length":
+        return _replaced(response, "Your answer was cut off because it was too long; do less at a time.")
     return _with_unique_ids(response, before)
 
 

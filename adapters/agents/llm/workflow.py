@@ -6,6 +6,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
+    from pydantic_ai import UsageLimits
     from pydantic_ai.messages import ModelMessage
 
     from adapters.agents.llm.agent import AGENT, Fix
@@ -21,7 +22,7 @@ from sweeper.model import FixOutcome
 from sweeper.model.fix import Trouble
 from sweeper.workflows.calls import was_cancelled
 
-HISTORY_BYTES = 2 << 20
+HISTORY_BYTES = 3 << 20
 """A history above this goes on as a new one; the server asks for that at 4 MiB."""
 
 
@@ -82,6 +83,7 @@ class LlmWorkflow:
                 message_history=begun.messages,
                 model=begun.ready.model,
                 deps=Deps(sweep=attempt.sweep, attempt=attempt.n).at(desk),
+                usage_limits=UsageLimits(request_limit=None),  # the meter's are the only ones
             )
         except EXPECTED as error:
             if was_cancelled(error):
