@@ -88,7 +88,7 @@ async def _demo(agent: str | None, as_json: bool) -> int:
         "poll_interval": timedelta(seconds=10),
         "allow_unsandboxed": True,
     }
-    async with _alone(root), model_for(agent, root) as model, stage(root, overrides | model) as on:
+    async with _alone(root), model_for(agent, root) as model, stage(root, {**overrides, **model}) as on:
         report = await _play(on, sample(with_bug=agent != "autofix"))
     if as_json:
         answer(report)

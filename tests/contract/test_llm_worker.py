@@ -29,7 +29,7 @@ asyncio.run(main())
 sys.stdout.flush()
 os._exit(0)  # the SDK's threads may crash an interpreter that ends by itself
 """
-LLM = {"agents": ("llm",), "model": "openai:m", "model_url": "http://127.0.0.1:1/v1"}
+LLM: dict[str, object] = {"agents": ("llm",), "model": "openai:m", "model_url": "http://127.0.0.1:1/v1"}
 
 
 def said(settings: dict[str, object], before: str = "") -> str:
