@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from tests.bench import deliveries, journal, logs, recovery, sandbox, story, verifier, worktree
+from tests.bench import agent_steps, deliveries, journal, logs, recovery, sandbox, story, verifier, worktree
 from tests.bench.measure import Report, Row, markdown
 
 REPORT = Path("build", "reports", "bench.json")
@@ -17,6 +17,7 @@ BENCHES: dict[str, Callable[[Path], Awaitable[list[Row]]]] = {
     "sandbox": sandbox.rows,
     "worktree": worktree.rows,
     "journal": journal.rows,
+    "agent": agent_steps.rows,
     "verifier": verifier.rows,
     "logs": logs.rows,
     "story": story.rows,

@@ -11,7 +11,10 @@ Go = Callable[[], Awaitable[float]]
 
 
 class Row(Strict):
-    """One variant of a bench. `ratio` to the plain way; above `at_most` it has failed. Seconds are no gate."""
+    """One variant of a bench. `ratio` to the plain way; above `at_most` it has failed. Seconds are no gate.
+
+    `unit`: of what stands in `seconds` where something else is counted.
+    """
 
     bench: str
     variant: str
@@ -19,6 +22,7 @@ class Row(Strict):
     goes: int
     ratio: float | None = None
     at_most: float | None = None
+    unit: str = "seconds"
 
     @property
     def passed(self) -> bool:
@@ -80,8 +84,14 @@ def markdown(rows: list[Row]) -> str:
     """A table per bench."""
     lines: list[str] = []
     for bench in dict.fromkeys(row.bench for row in rows):
-        lines += [f"### {bench}", "", "| way | median of | seconds | ratio | accepted |", "|---|---|---|---|---|"]
-        for row in (row for row in rows if row.bench == bench):
+        mine = [row for row in rows if row.bench == bench]
+        lines += [
+            f"### {bench}",
+            "",
+            f"| way | median of | {mine[0].unit} | ratio | accepted |",
+            "|---|---|---|---|---|",
+        ]
+        for row in mine:
             ratio = "1" if row.ratio is None else f"{row.ratio:g}"
             bound = "" if row.at_most is None else f"<= {row.at_most:g}" + ("" if row.passed else ", FAILED")
             lines.append(f"| {row.variant} | {row.goes} | {row.seconds:.3f} | {ratio} | {bound} |")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from adapters.models.recorded.script import Script, ToolCall, Turn
 from sweeper.activities.names import TASK_QUEUE
-from sweeper.model import Strict, SweepInput, SweepSettings, Timeouts, Trigger, TriggerSource
+from sweeper.model import Allowance, Strict, SweepInput, SweepSettings, Timeouts, Trigger, TriggerSource
 from sweeper.workflows.sweep import SweepWorkflow
 from tests.crash.aftermath import RESTARTS
 from tests.support.dying_worker import Execution, ModelLife, Shared, read_diary
@@ -19,24 +19,25 @@ STEPS = 12
 EFFECTS = {"branch.push": 1, "pull.create": 1}
 
 
-def _calls(name: str, **arguments: str) -> Turn:
+def says(name: str, **arguments: str) -> Turn:
+    """A turn that calls one tool."""
     return Turn(calls=(ToolCall(name=name, arguments=dict(arguments)),))
 
 
 SCRIPT = Script(
     turns=(
-        _calls("list_files"),
-        _calls("search_files", pattern="bad"),
-        _calls("read_file", path="file.txt"),
-        _calls("run_check", check="check"),
-        _calls("write_file", path="note.txt", content="bad is not good\n"),
-        _calls("edit_file", path="file.txt", old="bad", new="better"),
-        _calls("read_file", path="file.txt"),
-        _calls("edit_file", path="file.txt", old="better", new="good"),
-        _calls("delete_file", path="note.txt"),
-        _calls("search_files", pattern="good"),
-        _calls("run_check", check="check"),
-        _calls("finish", cause="it was bad", change="it is good now", risk="none", confidence="high"),
+        says("list_files"),
+        says("search_files", pattern="bad"),
+        says("read_file", path="file.txt"),
+        says("run_check", check="check"),
+        says("write_file", path="note.txt", content="bad is not good\n"),
+        says("edit_file", path="file.txt", old="bad", new="better"),
+        says("read_file", path="file.txt"),
+        says("edit_file", path="file.txt", old="better", new="good"),
+        says("delete_file", path="note.txt"),
+        says("search_files", pattern="good"),
+        says("run_check", check="check"),
+        says("finish", cause="it was bad", change="it is good now", risk="none", confidence="high"),
     )
 )
 assert len(SCRIPT.turns) == STEPS
@@ -63,12 +64,17 @@ class AgentRun:
         self.model = model
         self.case = case
 
-    async def start(self, host_queue: timedelta = timedelta(hours=1)) -> None:
+    async def start(self, host_queue: timedelta = timedelta(hours=1), model_calls: int | None = None) -> None:
         """Trigger the sweep."""
         timeouts = Timeouts(
             heartbeat=timedelta(seconds=2), retry_first=timedelta(milliseconds=200), host_queue=host_queue
         )
-        settings = SweepSettings(agents=("llm",), poll_interval=timedelta(seconds=2), timeouts=timeouts)
+        settings = SweepSettings(
+            agents=("llm",),
+            poll_interval=timedelta(seconds=2),
+            timeouts=timeouts,
+            budget=Allowance(model_calls=model_calls),
+        )
         await self.home.client.start_workflow(
             SweepWorkflow.run,
             SweepInput(run=self.case.run, trigger=Trigger(source=TriggerSource.WORKFLOW_RUN), settings=settings),
@@ -100,9 +106,9 @@ class AgentRun:
 
 
 @asynccontextmanager
-async def agent_run(root: Path, shared: Shared | None = None) -> AsyncIterator[AgentRun]:
+async def agent_run(root: Path, shared: Shared | None = None, script: Script = SCRIPT) -> AsyncIterator[AgentRun]:
     """Everything is up, and CI has failed. `shared`: the worker's disk is its own, so that it can be lost."""
-    async with recorded_process(SCRIPT, root / "model") as model:
+    async with recorded_process(script, root / "model") as model:
         life = ModelLife(url=model.info.openai_url, key=model.info.key)
         async with household(root, restarts=RESTARTS) as home:
             service = KillableService(home, root, life, shared)
