@@ -14,6 +14,7 @@ from sweeper.model import (
     Diagnosis,
     Effect,
     Finding,
+    FixOutcome,
     Instant,
     Outcome,
     PendingAction,
@@ -25,6 +26,7 @@ from sweeper.model import (
     Step,
     Strict,
     Trigger,
+    Trouble,
     VerdictKind,
     WaitingFor,
     spending,
@@ -80,6 +82,9 @@ class AttemptLine(Strict):
     reason: str
     findings: tuple[Finding, ...]
     spent: spending.Spent
+    fix: FixOutcome
+    trouble: Trouble | None
+    versions: dict[str, str]
 
 
 class ReviewLine(Strict):
@@ -269,4 +274,7 @@ def _attempt(attempt: AttemptResult) -> AttemptLine:
         reason=verdict.reason,
         findings=verdict.findings,
         spent=spent_in([attempt]),
+        fix=attempt.fix.outcome,
+        trouble=attempt.fix.trouble,
+        versions=attempt.fix.versions,
     )

@@ -14,7 +14,7 @@ from sweeper.model.run import RunFacts, RunRef, Trigger
 from sweeper.model.spending import Budgets
 
 WORKFLOW_VERSION = 1
-VERIFIER_VERSION = 1
+VERIFIER_VERSION = 2
 
 
 class Step(StrEnum):

@@ -142,5 +142,7 @@ _WHAT_HAPPENED = {
 def _no_patch(answer: requests.FixAnswer) -> str:
     report = answer.report
     happened = _WHAT_HAPPENED.get(report.outcome, "left no change")
+    if report.trouble is not None:
+        happened += f" ({report.trouble.replace('_', ' ')})"
     said = f"; it said: {report.summary}" if report.summary else ""
     return f"agent {report.agent!r} {happened}{said}"

@@ -72,7 +72,8 @@ def _values(annotation: Any) -> st.SearchStrategy[Any]:
 
 def _instances(model: type[BaseModel]) -> st.SearchStrategy[Any]:
     bounded = {"max_attempts": st.integers(1, 9)}
-    fields = {name: bounded.get(name, _values(field.annotation)) for name, field in model.model_fields.items()}
+    written = {name: field for name, field in model.model_fields.items() if not field.exclude}
+    fields = {name: bounded.get(name, _values(field.annotation)) for name, field in written.items()}
     return st.builds(model, **fields)
 
 

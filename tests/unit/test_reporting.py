@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from sweeper.cli.tables import sweep_story
-from sweeper.model import Budget, Outcome, Spent, WaitingFor
+from sweeper.model import VERIFIER_VERSION, WORKFLOW_VERSION, Budget, Outcome, Spent, WaitingFor
 from sweeper.ports import WorkerLife
 from sweeper.reporting import HealthReport, list_report, show_report
 from tests.support.stories import STORY, tell_story
@@ -93,7 +93,7 @@ async def test_a_shown_sweep_has_its_checkpoint_and_its_record(sweeps: FakeSweep
     assert document["reviews"] == [
         {"id": 31, "user": "ann", "state": "CHANGES_REQUESTED", "commit_id": "a" * 40, "is_answered": True}
     ]
-    assert document["versions"] == {"workflow": 1, "verifier": 1}
+    assert document["versions"] == {"workflow": WORKFLOW_VERSION, "verifier": VERIFIER_VERSION}
     used = {"model_calls": 0, "input_tokens": 0, "output_tokens": 0, "micro_usd": 0, "agent_seconds": 0.0}
     assert document["spent"] == {"attempts": 2, "seconds": {"fix": 1.5}, **used}
     kinds = ("model_calls", "tokens", "micro_usd", "seconds")

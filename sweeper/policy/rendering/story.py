@@ -63,4 +63,5 @@ def _told(one: AttemptResult, block: int, actions: str) -> list[str]:
 
 def _ended(fix: FixReport) -> str:
     end = "without an exit code" if fix.exit_code is None else f"exit {fix.exit_code}"
-    return f"{fix.outcome.replace('_', ' ')}, {end}, {fix.seconds:.1f} s"
+    trouble = f" ({fix.trouble.replace('_', ' ')})" if fix.trouble else ""
+    return f"{fix.outcome.replace('_', ' ')}{trouble}, {end}, {fix.seconds:.1f} s"
