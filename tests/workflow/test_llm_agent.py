@@ -1,12 +1,16 @@
 """An attempt by a model, from its briefing to its report."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models import Model
 from temporalio.testing import WorkflowEnvironment
 
 from adapters.agents.llm.agent import MISTAKES
+from sweeper.errors import PolicyDenied
 from sweeper.model import Allowance, FixOutcome, FixReport
 from sweeper.model.fix import Trouble
 from tests.support.model_agent import (
@@ -19,7 +23,7 @@ from tests.support.model_agent import (
     start,
     working,
 )
-from tests.support.temporal import time_skipping_env
+from tests.support.temporal import dev_server, time_skipping_env
 
 
 @pytest.fixture
@@ -151,3 +155,32 @@ async def test_a_model_that_comes_to_its_senses_goes_on(env: WorkflowEnvironment
     report = await attempt(env, script(said, said, [edit], [("finish", FINISH)]), tools)
     assert report.outcome is FixOutcome.EDITED
     assert tools.at_the_end() == {"app.py": "fine\n"}
+
+
+@pytest.mark.slow
+async def test_another_worker_goes_on_when_one_is_stopped_while_the_model_thinks(tmp_path: Path) -> None:
+    tools = MemoryTools(files={"app.py": "broken\n"})
+    edit = ("edit_file", {"path": "app.py", "old": "broken", "new": "fine"})
+    turns: list[Turn] = [[edit], [("run_check", {"check": "pytest"})], [("finish", FINISH)]]
+    first, second = script(*turns), script(*turns)
+    first.holds = 1
+    async with dev_server(tmp_path) as client:
+        async with working(client, tools, first):
+            handle = await start(client)
+            while first.asked != [0, 1]:
+                await asyncio.sleep(0.01)
+        async with working(client, tools, second):
+            report = (await handle.result()).report
+    assert second.asked == [1, 2]
+    assert set(tools.edits.values()) == {1}
+    assert (report.outcome, report.spent.model_calls, report.actions) == (FixOutcome.EDITED, 3, 1)
+
+
+async def test_a_model_that_is_not_allowed_any_more_ends_the_attempt(env: WorkflowEnvironment) -> None:
+    def refuses(name: str) -> Model:
+        raise PolicyDenied("This worker may not ask it: set SWEEPER_MODEL to another.")
+
+    async with working(env.client, MemoryTools(), refuses):
+        report = (await (await start(env.client)).result()).report
+    assert report.outcome is FixOutcome.FAILED
+    assert report.summary == "This worker may not ask it: set SWEEPER_MODEL to another."

@@ -63,7 +63,7 @@ def build_agent(model_for: ModelFor = Elsewhere) -> Agent[Deps, Fix]:
         output_type=ToolOutput(Fix, name="finish"),
         system_prompt=PROMPT,
         retries={"tools": MISTAKES, "output": MISTAKES},
-        model_settings=ModelSettings(max_tokens=ANSWER_TOKENS),
+        model_settings=ModelSettings(max_tokens=ANSWER_TOKENS, cache=True),
         toolsets=[TOOLS],
         capabilities=[Steward(), _reaching(model_for), TemporalDurability(activity_config=_model_call())],
     )
