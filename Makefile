@@ -27,7 +27,7 @@ $(VENV)/runtime.done: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/dev.done: $(VENV)/runtime.done
-	$(PIP) -c constraints.txt -e '.[dev]'
+	$(PIP) -c constraints.txt -e '.[dev,llm]'
 	@touch $@
 
 install: $(VENV)/runtime.done
@@ -67,7 +67,7 @@ security-report: install-dev
 	@$(BIN)/python -m tests.security.report
 
 lock: install-dev
-	$(BIN)/pip-compile --quiet --upgrade --extra dev --strip-extras --no-header --annotation-style=line \
+	$(BIN)/pip-compile --quiet --upgrade --extra dev --extra llm --strip-extras --no-header --annotation-style=line \
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file constraints.txt pyproject.toml
 
 clean:
