@@ -9,6 +9,7 @@ from pydantic import SecretStr
 from temporalio.client import Client
 
 from adapters.agents.llm.access import ModelAccess
+from adapters.agents.llm.agent import LONGEST_PAUSE
 from adapters.agents.llm.providers import Models
 from adapters.models.recorded.faults import FaultKind, FaultRule
 from adapters.models.recorded.ledger import Outcome
@@ -151,3 +152,25 @@ async def test_a_cancelled_attempt_hangs_up_on_the_model(tmp_path: Path, provide
         ledger = await model.until(lambda ledger: ledger.open == 0)
     assert [entry.outcome for entry in ledger.entries if entry.is_model_call] == [Outcome.GONE]
     assert tools.reports == []
+
+
+@pytest.mark.parametrize(("asked_for", "least"), [(7, 7), (90_000, 60)])
+async def test_a_provider_is_left_alone_as_long_as_it_asks_for_up_to_a_bound(
+    tmp_path: Path, asked_for: float, least: float
+) -> None:
+    rule = FaultRule(kind=FaultKind.RATE_LIMITED, turn=0, retry_after=asked_for)
+    async with attempting("openai", tmp_path, rule) as (_, _, client):
+        handle = await start(client)
+        await handle.result()
+        events = (await handle.fetch_history()).events
+    asked = next(
+        event
+        for event in events
+        if event.activity_task_scheduled_event_attributes.activity_type.name.endswith("model_request")
+    )
+    begun = next(
+        event for event in events if event.activity_task_started_event_attributes.scheduled_event_id == asked.event_id
+    )
+    assert begun.activity_task_started_event_attributes.attempt == 2
+    passed = (begun.event_time.ToDatetime() - asked.event_time.ToDatetime()).total_seconds()
+    assert least <= passed < LONGEST_PAUSE.total_seconds() + 60
