@@ -12,13 +12,15 @@ from pydantic import JsonValue
 BODY_BYTES = 16 << 20
 """Providers take twice as much, for pictures; read as JSON it may have twenty times its size."""
 
-_RUN_BY_THE_AGENT = ("function", "custom", "local_shell", "shell", "apply_patch")
+_RUN_BY_THE_AGENT = ("function", "custom", "local_shell", "apply_patch")
 _RUN_BY_THE_AGENT_DATED = ("bash_", "text_editor_", "memory_", "computer_")
 """https://docs.anthropic.com/en/docs/agents-and-tools: kinds known to the provider that the client carries out."""
-_DROPPED = ("mcp_servers", "web_search_options", "container", "background", "prompt")
+_DROPPED = ("mcp_servers", "web_search_options", "container", "background", "prompt", "plugins")
+_ELSEWHERE = ("models", "fallbacks", "route", "provider", "api_base", "base_url")
+"""Gateways of OpenAI's kind send the question by these to a model that nobody configured."""
 _DEARER = ("service_tier", "speed", "inference_geo")
 """Another price for the same tokens."""
-_POINTERS = ("url", "image_url", "file_url")
+_HOLDERS = ("content", "source", "file", "output")
 _MOST_DEPTH = 12
 
 
@@ -34,12 +36,14 @@ def fitted(body: bytes, model: str, path: str) -> bytes:
         raise Unfit("The request's body is no JSON") from None
     if not isinstance(asked, dict):
         raise Unfit("The request's body is no JSON object")
-    if any(_addresses(asked.get("messages"))) or any(_addresses(asked.get("input"))):
+    if any(_addresses([asked.get(name) for name in ("messages", "input", "system")])):
         raise Unfit("A request may not make the provider load an address; put the content itself into the message")
-    kept: dict[str, JsonValue] = {name: value for name, value in asked.items() if name not in (*_DROPPED, *_DEARER)}
+    left_out = (*_DROPPED, *_ELSEWHERE, *_DEARER)
+    kept: dict[str, JsonValue] = {name: value for name, value in asked.items() if name not in left_out}
     kept["model"] = model
-    if isinstance(tools := kept.get("tools"), list):
-        kept["tools"] = own = [tool for tool in tools if _is_run_by_the_agent(tool)]
+    if "tools" in kept:
+        tools = kept["tools"]
+        kept["tools"] = own = [tool for tool in tools if _is_run_by_the_agent(tool)] if isinstance(tools, list) else []
         if not own:  # providers refuse an empty list, and a choice among none
             kept.pop("tools")
             kept.pop("tool_choice", None)
@@ -52,6 +56,9 @@ def _is_run_by_the_agent(tool: JsonValue) -> bool:
     if not isinstance(tool, dict):
         return False
     kind = tool.get("type")
+    if kind == "shell":  # https://developers.openai.com/api/docs/guides/tools-shell: else it is a provider's container
+        environment = tool.get("environment")
+        return isinstance(environment, dict) and environment.get("type") == "local"
     return kind is None or (
         isinstance(kind, str) and (kind in _RUN_BY_THE_AGENT or kind.startswith(_RUN_BY_THE_AGENT_DATED))
     )
@@ -65,9 +72,10 @@ def _addresses(value: JsonValue, depth: int = 0) -> Iterator[str]:
         for item in value:
             yield from _addresses(item, depth + 1)
     elif isinstance(value, Mapping):
-        for name in ("content", "source", "image_url", "file", "output"):
-            if not isinstance(value.get(name), str):
-                yield from _addresses(value.get(name), depth + 1)
-        for name in _POINTERS:
-            if isinstance(there := value.get(name), str) and not there.startswith("data:"):
-                yield there
+        for name, inner in value.items():
+            is_pointer = name == "url" or name.endswith("_url")  # image_url, file_url; video_url, audio_url of vLLM
+            if isinstance(inner, str):
+                if is_pointer and not inner.startswith("data:"):
+                    yield inner
+            elif is_pointer or name in _HOLDERS:
+                yield from _addresses(inner, depth + 1)

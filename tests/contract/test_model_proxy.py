@@ -249,12 +249,41 @@ async def test_tools_that_the_provider_would_run_are_taken_out(provider: Provide
 
 
 @pytest.mark.parametrize(
+    "hosted",
+    [
+        {"type": "shell", "environment": {"type": "container_auto", "network_policy": {"type": "allowlist"}}},
+        {"type": "shell", "environment": {"type": "container_reference", "container_id": "c"}},
+        {"type": "shell"},
+    ],
+)
+async def test_a_shell_in_a_container_of_the_provider_is_no_tool_of_the_agent(
+    provider: Provider, hosted: dict[str, Any]
+) -> None:
+    local = {"type": "shell", "environment": {"type": "local"}}
+    async with door(provider) as (_, inside):
+        await inside.post(MESSAGES, json={**QUESTION, "tools": [hosted, local]})
+        await inside.post(MESSAGES, json={**QUESTION, "tools": {"0": hosted}})
+    assert provider.seen[0].body["tools"] == [local]
+    assert "tools" not in provider.seen[1].body
+
+
+async def test_a_gateway_is_not_told_of_another_model_or_of_its_own_tools(provider: Provider) -> None:
+    elsewhere = {"models": ["other"], "fallbacks": ["other"], "route": "fallback", "provider": {"order": ["other"]}}
+    more = {"plugins": [{"id": "web"}], "api_base": "https://other.example", "base_url": "https://other.example"}
+    async with door(provider) as (_, inside):
+        await inside.post(MESSAGES, json={**QUESTION, **elsewhere, **more})
+    assert (elsewhere | more).keys() & provider.seen[0].body.keys() == set()
+
+
+@pytest.mark.parametrize(
     "part",
     [
         {"type": "image", "source": {"type": "url", "url": "https://elsewhere.example/?code"}},
         {"type": "image_url", "image_url": {"url": "https://elsewhere.example/?code"}},
         {"type": "input_image", "image_url": "https://elsewhere.example/?code"},
         {"type": "tool_result", "content": [{"type": "document", "source": {"type": "url", "url": "ftp://e.example"}}]},
+        {"type": "video_url", "video_url": {"url": "https://elsewhere.example/?code"}},
+        {"type": "audio_url", "audio_url": {"url": "https://elsewhere.example/?code"}},
     ],
 )
 async def test_no_provider_is_made_to_load_an_address(provider: Provider, part: dict[str, Any]) -> None:
