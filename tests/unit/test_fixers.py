@@ -146,7 +146,9 @@ SPELLINGS = [
     ("# ruff check .\nblack --check .", "black ."),
     ("ruff check \\\n  src \\\n  tests", f"ruff check {FIX} src tests"),
     ("if ! black --check .; then\n  echo 'run black'\n  exit 1\nfi", "black ."),
-    ("! black --check .", "black ."),
+    ("while ! black --check .; do sleep 1; done", "black ."),
+    ("! ruff check fixtures/broken && black --check .", "black ."),
+    ("! ruff check fixtures/broken | tee log\nblack --check .", "black ."),
     ('test -z "$(gofmt -l .)"', "gofmt -w ."),
     ("test -z `gofmt -l .`", "gofmt -w ."),
     ("diff -u <(echo -n) <(gofmt -d -s .)", "gofmt -w -s ."),
@@ -173,6 +175,7 @@ SPELLINGS = [
 
 LEFT_ALONE = [
     *("pytest -q", "pytest tests/ruff check", "echo ruff check .", "ruff", "ruff version", "ruff rule check"),
+    *("! black --check .", "a && ! ruff check broken", "! time black --check ."),
     *("ruff check $UNKNOWN", "ruff check 'open quote", "cat <<EOF | ruff check -", "cat a.py | black -", ""),
     *("for f in a b; do black --check $f; done", 'lint() { black --check "$@"; }', "make lint", "tox -e lint"),
     *("uv sync", "uv sync --frozen", "poetry check", "cargo build", "terraform validate", "npm install", "biome start"),

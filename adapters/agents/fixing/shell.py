@@ -33,6 +33,7 @@ _VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])")
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(?!=).*", re.DOTALL)
 
 _KEYWORDS = frozenset({"if", "then", "else", "elif", "while", "until", "do", "!", "{", "time", "exec", "command"})
+_ASKS = frozenset({"if", "elif", "while", "until"})
 _GOES_ELSEWHERE = frozenset({"cd", "pushd", "popd"})
 _CHANGES_THE_SHELL = _GOES_ELSEWHERE | {"export", "source", "."}
 _INSTALLS: tuple[tuple[str, ...], ...] = (
@@ -92,24 +93,33 @@ def assigned(steps: Sequence[str]) -> frozenset[str]:
 
 @dataclass
 class _Reader:
-    """Where the reading stands. `outer`: the scenes to go back to when a subshell ends."""
+    """Where the reading stands. `outer`: the scenes to go back to when a subshell ends.
+
+    `is_to_fail`: a check that is negated, other than to ask for it, wants what it looks at to be broken.
+    """
 
     scene: tuple[str, ...]
     words: list[str] = field(default_factory=list)
     feeds: list[str] = field(default_factory=list)
     outer: list[tuple[str, ...]] = field(default_factory=list)
     is_target: bool = False
+    is_to_fail: bool = False
+    keyword: str = ""
 
     def take(self, word: str) -> None:
         if self.is_target:
             self.is_target = False
         elif self.words or word not in _KEYWORDS:
             self.words.append(word)
+        else:
+            self.is_to_fail = self.is_to_fail or (word == "!" and self.keyword not in _ASKS)
+            self.keyword = word
 
     def end(self, operator: str) -> Iterator[Call]:
         if self.words:
             call = Call(tuple(self.words), self.scene, tuple(self.feeds))
-            yield call
+            if not self.is_to_fail:
+                yield call
             if operator == "|":
                 self.feeds.append(" ".join(self.words))
             elif not self.feeds and _sets_the_scene(call.words):
@@ -120,7 +130,9 @@ class _Reader:
             self.outer.append(self.scene)
         elif operator == ")" and self.outer:
             self.scene = self.outer.pop()
-        self.words, self.is_target = [], False
+        if operator != "|":
+            self.is_to_fail = False
+        self.words, self.is_target, self.keyword = [], False, ""
 
 
 def _read(script: str, scene: tuple[str, ...], depth: int) -> Iterator[Call]:
