@@ -47,12 +47,6 @@ def describe(mirror: HeldMirror, parent: str, commit: str) -> Patch:
     )
 
 
-def describe_recorded(mirror: HeldMirror, commit: str) -> Patch:
-    """The same for a commit and its first parent."""
-    parent = mirror.ask("rev-parse", "--verify", "--quiet", f"{commit_id(commit)}^1").text
-    return describe(mirror, parent, commit)
-
-
 def diff(mirror: HeldMirror, parent: str, commit: str) -> bytes:
     """Unified diff that `git apply` reproduces the commit's tree from, binary files included."""
     return mirror.ask("diff-tree", "-p", "--binary", *_PLAIN_DIFF, commit_id(parent), commit_id(commit)).stdout

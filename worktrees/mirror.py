@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sweeper.errors import NonDeterminism, NotFound, SweeperError
+from sweeper.errors import NotFound, SweeperError
 from sweeper.model import GitAccess
 from worktrees.durable import sync_directory
 from worktrees.git import GitAnswer, GitCall, GitDoor
@@ -73,20 +73,10 @@ class HeldMirror:
         answer = self.ask("rev-parse", "--verify", "--quiet", ref, accept=(0, 1))
         return answer.text or None
 
-    def record(self, ref: str, commit: str) -> None:
-        """Create a ref: the commit point of a record. Already there with that commit: nothing happens.
-
-        Raises NonDeterminism when another commit is recorded there.
-        """
-        known = self.read_ref(ref)
-        if known is None:
-            self.ask("update-ref", ref, commit_id(commit), ABSENT)
-        elif known != commit:
-            raise NonDeterminism(f"{ref} already records {known}, so {commit} cannot be recorded; use another name.")
-
     def pin(self, commit: str) -> None:
         """Keep a commit from git's clean-up. Twice is a no-op."""
-        self.record(PINS + commit, commit)
+        if self.read_ref(PINS + commit) is None:
+            self.ask("update-ref", PINS + commit, commit_id(commit), ABSENT)
 
     def forget(self, sweep: str) -> None:
         """Delete all records of a sweep. Twice is a no-op."""

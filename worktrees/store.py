@@ -7,36 +7,33 @@ by side is decided by the mirror's lock alone, so several worker processes may s
 from collections.abc import Sequence
 from pathlib import Path
 
-from sweeper.errors import BadInput, HostLost
-from sweeper.model import CommitMeta, Effect, FileChange, GitAccess, Patch, Touched, Workspace
+from sweeper.errors import BadInput
+from sweeper.model import Effect, FileChange, GitAccess, Patch, Touched, Workspace
 from sweeper.model.upkeep import HostTrace
 from worktrees import commits, reading
 from worktrees.git import GitDoor
 from worktrees.homes import Owner, read_left
 from worktrees.inventory import traces_on
 from worktrees.mirror import Mirror
-from worktrees.names import branch_ref, commit_id, record_ref, remote_url, workspace_name
+from worktrees.names import branch_ref, commit_id, remote_url, workspace_name
 from worktrees.remote import RemoteBranch
-from worktrees.snapshot import Snapshot
 from worktrees.threads import in_thread
 from worktrees.touched import touched
-from worktrees.walk import TreeLimits
 from worktrees.worktree import Worktrees
 
-__all__ = ["Owner", "TreeLimits", "WorktreeStore"]
+__all__ = ["Owner", "WorktreeStore"]
 
 
 class WorktreeStore:
     """Mirrors and worktrees under `root`.
 
-    `owner`: the sandbox user whom trees are given to (needs root). `limits`: what a snapshot may take in.
+    `owner`: the sandbox user whom trees are given to (needs root).
     """
 
-    def __init__(self, root: Path, host: str, owner: Owner | None = None, limits: TreeLimits | None = None) -> None:
+    def __init__(self, root: Path, host: str, owner: Owner | None = None) -> None:
         self._root = root.absolute()
         self._host = host
         self._owner = owner
-        self._limits = limits or TreeLimits()
         self._door = GitDoor(self._root / "home")
 
     @property
@@ -63,41 +60,6 @@ class WorktreeStore:
         place = await in_thread(self._worktrees(repository_id).create, name, commit)
         return Workspace(host=self._host, name=name, repository_id=repository_id, commit=commit, path=str(place.tree))
 
-    async def snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
-        """Commit the tree and record it at `ref`; None if nothing changed. Safe twice: same tree, same commit.
-
-        Raises PolicyDenied (a path no commit may hold), NonDeterminism (`ref` records another commit), NotFound
-        (the workspace is not complete), HostLost (it is another host's).
-        """
-        record_ref(ref)
-        if workspace.host != self._host:
-            raise HostLost(f"Workspace {workspace.name} is on host {workspace.host}; prepare it again on this one.")
-        return await in_thread(self._snapshot, workspace, meta, ref)
-
-    def _snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
-        worktrees = self._worktrees(workspace.repository_id)
-        with worktrees.holding(workspace.name, workspace.commit) as place:
-            with self._mirror(workspace.repository_id).reading() as mirror:
-                commit = Snapshot(mirror, workspace.commit, place.admin, self._limits).commit(place.tree, meta)
-                if commit is None:
-                    return None
-                patch = commits.describe(mirror, workspace.commit, commit)
-            # A ref lock that a killed git left behind can be told apart only while nobody else is in the mirror.
-            with self._mirror(workspace.repository_id).changing() as mirror:
-                mirror.record(ref, commit)
-            return patch
-
-    async def recorded(self, repository_id: int, ref: str) -> Patch | None:
-        """What an earlier snapshot recorded at `ref`; None if nothing."""
-        record_ref(ref)
-
-        def work() -> Patch | None:
-            with self._mirror(repository_id).reading() as mirror:
-                commit = mirror.read_ref(ref)
-                return commits.describe_recorded(mirror, commit) if commit else None
-
-        return await in_thread(work)
-
     async def describe(self, repository_id: int, parent: str, commit: str) -> Patch:
         """The change between any two commits, in numbers."""
 
@@ -122,15 +84,6 @@ class WorktreeStore:
         def work() -> tuple[FileChange, ...]:
             with self._mirror(repository_id).reading() as mirror:
                 return reading.changes(mirror, parent, commit, limit)
-
-        return await in_thread(work)
-
-    async def paths(self, repository_id: int, commit: str) -> tuple[str, ...]:
-        """Every file of a commit. Only reads."""
-
-        def work() -> tuple[str, ...]:
-            with self._mirror(repository_id).reading() as mirror:
-                return tuple(reading.readable(entry.path) for entry in reading.entries(mirror, commit))
 
         return await in_thread(work)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from sweeper.model import CommitMeta, Effect, FileChange, GitAccess, Patch, Touched, Workspace
+from sweeper.model import Effect, FileChange, GitAccess, Patch, Touched, Workspace
 from sweeper.model.upkeep import HostTrace
 
 
@@ -26,17 +26,6 @@ class Workspaces(Protocol):
         """A fresh checkout under that name; one left over from an earlier try is destroyed first."""
         ...
 
-    async def snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
-        """Commit the tree as it lies there on top of its commit and record it at `ref` (compare-and-set).
-
-        None if nothing changed. Raises PolicyDenied naming the path of a FIFO, socket, device or nested repository.
-        """
-        ...
-
-    async def recorded(self, repository_id: int, ref: str) -> Patch | None:
-        """What an earlier snapshot recorded at `ref`."""
-        ...
-
     async def describe(self, repository_id: int, parent: str, commit: str) -> Patch:
         """The change between any two commits, in numbers."""
         ...
@@ -47,10 +36,6 @@ class Workspaces(Protocol):
 
     async def changes(self, repository_id: int, parent: str, commit: str, limit: int) -> tuple[FileChange, ...]:
         """Each file that differs between two commits, with both contents up to `limit` bytes; renames are found."""
-        ...
-
-    async def paths(self, repository_id: int, commit: str) -> tuple[str, ...]:
-        """Every file of a commit."""
         ...
 
     async def read(self, repository_id: int, commit: str, path: str, limit: int) -> bytes | None:

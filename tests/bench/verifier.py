@@ -13,12 +13,12 @@ from itertools import count
 from pathlib import Path
 
 from adapters.sandbox import choose_sandbox
-from sweeper.cli.composition import workspaces
+from sweeper.cli.composition import journals, workspaces
 from sweeper.model import CommitMeta, GitAccess
-from sweeper.ports import Sandbox, SandboxRun
+from sweeper.ports import Journals, Sandbox, SandboxRun, Workspaces
 from tests.bench.measure import Compared, Row, side_by_side, timed
 from tests.bench.processes import must, repository
-from worktrees.store import WorktreeStore
+from tests.support.recording import patch_of
 
 SIZES = (50, 5000)
 LINES = 40
@@ -53,7 +53,9 @@ async def _of_size(root: Path, files: int) -> list[Row]:
         (BARE, lambda: timed(must(*CHECK, cwd=origin))),
         {
             Compared(variant=TAR): _Tar(archive, root).go,
-            Compared(variant=OURS, at_most=MOST_TO_BARE[files]): _Ours(store, sandbox, commit).go,
+            Compared(variant=OURS, at_most=MOST_TO_BARE[files]): _Ours(
+                store, journals(root / "store", sandbox), sandbox, commit
+            ).go,
         },
         GOES[files],
     )
@@ -94,7 +96,8 @@ class _Tar:
 
 @dataclass
 class _Ours:
-    store: WorktreeStore
+    store: Workspaces
+    journals: Journals
     sandbox: Sandbox
     commit: str
     numbers: Iterator[int] = field(default_factory=count)
@@ -104,7 +107,7 @@ class _Ours:
         began = time.perf_counter()
         workspace = await self.store.create(REPOSITORY_ID, name, self.commit)
         result = await self.sandbox.run(SandboxRun(workspace=workspace.path, argv=CHECK))
-        patch = await self.store.snapshot(workspace, META, f"refs/sweeper/{name}/1")
+        patch = await patch_of(self.journals, workspace, META, f"refs/sweeper/{name}/1")
         spent = time.perf_counter() - began
         if result.exit_code != 0 or patch is None or patch.files != ("result.txt",):
             raise RuntimeError(f"the check did not leave what it should: {result.output!r}, {patch}")

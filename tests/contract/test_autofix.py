@@ -21,8 +21,9 @@ from sweeper.model import (
 )
 from sweeper.ports import TaskFile
 from tests.support.git_origin import GitOrigin
+from tests.support.recording import RecordingStore
 from tests.support.sandboxes import usable
-from worktrees.store import Owner, WorktreeStore
+from worktrees.store import Owner
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +50,7 @@ class Bench:
     def __init__(self, root: Path, sandbox: Bubblewrap) -> None:
         owner = sandbox.owner()
         self._origin = GitOrigin(root)
-        self.store = WorktreeStore(root / "state", "here", Owner(uid=owner[0], gid=owner[1]) if owner else None)
+        self.store = RecordingStore(root / "state", "here", Owner(uid=owner[0], gid=owner[1]) if owner else None)
         self.artifacts = FileArtifacts(str(root / "artefacts"))
         self.agent = Autofix(sandbox, self.artifacts, self.store)
         self.workspace: Workspace | None = None

@@ -16,9 +16,10 @@ from sweeper.model import Check, FailureClass, FixOutcome, Patch, Workspace
 from sweeper.ports import SandboxRun
 from tests.contract.test_autofix import META, REPO, told
 from tests.support.git_origin import GitOrigin
+from tests.support.recording import RecordingStore
 from tests.support.registry import LoopbackRegistry, wheel
 from tests.support.sandboxes import usable
-from worktrees.store import Owner, WorktreeStore
+from worktrees.store import Owner
 
 pytestmark = pytest.mark.slow
 
@@ -114,7 +115,7 @@ async def tried(
     root.chmod(0o711)  # the sandbox's user passes through
     sandbox = await usable(Bubblewrap())
     owner = sandbox.owner()
-    store = WorktreeStore(root / "state", "here", Owner(uid=owner[0], gid=owner[1]) if owner else None)
+    store = RecordingStore(root / "state", "here", Owner(uid=owner[0], gid=owner[1]) if owner else None)
     cache = _cache(root, registry) if registry else None
     agent = Autofix(sandbox, FileArtifacts(str(root / "artefacts")), store, cache)
     origin = GitOrigin(root)

@@ -99,7 +99,7 @@ async def test_an_action_is_one_commit_on_the_tip_and_the_record_names_it(side: 
         (2, second.tip, ("d/b.txt", "n.txt")),
     ]
     assert [entry.action for entry in entries] == [an_action(1), an_action(2)]
-    assert await side.workspaces.paths(REPO, second.tip) == ("a.txt", "n.txt")
+    assert [file.path for file in await side.journals.files(journal, second.tip, "", 9)] == ["a.txt", "n.txt"]
     assert await side.journals.read(journal, second.tip, "a.txt", 100) == b"1\n"
     assert await side.journals.read(journal, journal.base, "a.txt", 100) == b"one\n"
 

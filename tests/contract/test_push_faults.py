@@ -25,7 +25,7 @@ from tests.contract.test_worktrees_port import META, REF
 from tests.support.github_loopback import access_by_token
 from tests.support.loopback import running_loopback
 from tests.support.loopback_scene import LoopbackScene
-from worktrees.store import WorktreeStore
+from tests.support.recording import RecordingStore
 
 pytestmark = pytest.mark.slow
 
@@ -42,14 +42,14 @@ class Stage:
 
     drive: DriveClient
     host: GitHubHost
-    store: WorktreeStore
+    store: RecordingStore
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
     async with running_loopback(tmp_path_factory.mktemp("github")) as (info, drive):
         host = GitHubHost(access_by_token(info))
-        yield Stage(drive, host, WorktreeStore(tmp_path_factory.mktemp("state"), "here"))
+        yield Stage(drive, host, RecordingStore(tmp_path_factory.mktemp("state"), "here"))
         host.close()
 
 

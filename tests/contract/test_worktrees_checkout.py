@@ -14,8 +14,9 @@ from sweeper.errors import BadInput, NotFound, PolicyDenied, Transient
 from sweeper.model import CommitMeta, Workspace
 from tests.contract.test_worktrees_port import META, REF, REPO
 from tests.support.git_origin import GitOrigin, git
+from tests.support.recording import RecordingStore
 from worktrees.host import host_id
-from worktrees.store import Owner, WorktreeStore
+from worktrees.store import Owner
 
 IS_ROOT = os.geteuid() == 0
 NOBODY = Owner(uid=65534, gid=65534)
@@ -32,11 +33,11 @@ def state(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(state: Path) -> WorktreeStore:
-    return WorktreeStore(state, "here", NOBODY if IS_ROOT else None)
+def store(state: Path) -> RecordingStore:
+    return RecordingStore(state, "here", NOBODY if IS_ROOT else None)
 
 
-async def fetched(store: WorktreeStore, origin: GitOrigin, name: str = "sweep-1-1") -> Workspace:
+async def fetched(store: RecordingStore, origin: GitOrigin, name: str = "sweep-1-1") -> Workspace:
     commit = origin.commit({"a.txt": "one\n", "dir/b.txt": "two\n"})
     await store.fetch(REPO, [commit], origin.access)
     return await store.create(REPO, name, commit)
@@ -50,7 +51,7 @@ def mirror(state: Path) -> Path:
     return state / "mirrors" / f"{REPO}.git"
 
 
-async def test_git_inside_the_tree_sees_one_clean_commit(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_git_inside_the_tree_sees_one_clean_commit(store: RecordingStore, origin: GitOrigin) -> None:
     first = origin.commit({"a.txt": "one\n"})
     origin.tag("v0.9", first)
     second = origin.commit({"tool.sh": "#!/bin/sh\n", "sub/c": "c"}, parent=first)
@@ -72,13 +73,13 @@ async def test_git_inside_the_tree_sees_one_clean_commit(store: WorktreeStore, o
     assert status(workspace) == " M a.txt"
 
 
-async def test_a_root_commit_needs_no_shallow_boundary(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_a_root_commit_needs_no_shallow_boundary(store: RecordingStore, origin: GitOrigin) -> None:
     workspace = await fetched(store, origin)
     assert not Path(workspace.path, ".git", "shallow").exists()
     assert git("log", "--format=%s", cwd=Path(workspace.path)) == "change"
 
 
-async def test_bytes_are_those_of_the_blob_whatever_gitattributes_say(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_bytes_are_those_of_the_blob_whatever_gitattributes_say(store: RecordingStore, origin: GitOrigin) -> None:
     files = {"crlf.txt": b"a\r\nb\r\n", "lf.bat": b"a\nb\n", "big.bin": b"version https://git-lfs.github.com/spec/v1\n"}
     for path, data in files.items():
         (origin.clone / path).write_bytes(data)
@@ -97,7 +98,7 @@ async def test_bytes_are_those_of_the_blob_whatever_gitattributes_say(store: Wor
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root gives files away")
-async def test_a_root_worker_gives_the_tree_to_the_sandbox_user(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_a_root_worker_gives_the_tree_to_the_sandbox_user(store: RecordingStore, origin: GitOrigin) -> None:
     workspace = await fetched(store, origin)
     tree = Path(workspace.path)
     owners = {(path.lstat().st_uid, path.lstat().st_gid) for path in [tree, *tree.rglob("*")]}
@@ -106,7 +107,7 @@ async def test_a_root_worker_gives_the_tree_to_the_sandbox_user(store: WorktreeS
 
 
 async def test_left_overs_of_every_kind_are_destroyed_first(
-    store: WorktreeStore, origin: GitOrigin, state: Path
+    store: RecordingStore, origin: GitOrigin, state: Path
 ) -> None:
     workspace = await fetched(store, origin)
     tree, admin = Path(workspace.path), mirror(state) / "worktrees" / workspace.name
@@ -128,7 +129,7 @@ async def test_left_overs_of_every_kind_are_destroyed_first(
 
 
 async def test_a_half_made_worktree_of_another_sweep_hinders_nobody(
-    store: WorktreeStore, origin: GitOrigin, state: Path
+    store: RecordingStore, origin: GitOrigin, state: Path
 ) -> None:
     workspace = await fetched(store, origin)
     half = mirror(state) / "worktrees" / "sweep-9-1"
@@ -153,7 +154,7 @@ asyncio.run(WorktreeStore(root, "here").create(7, "sweep-1-1", commit))
 
 
 async def test_a_create_killed_at_any_point_is_simply_done_again(
-    store: WorktreeStore, origin: GitOrigin, state: Path
+    store: RecordingStore, origin: GitOrigin, state: Path
 ) -> None:
     commit = origin.commit({f"d{n % 7}/f{n}": "x" * n for n in range(300)})
     await store.fetch(REPO, [commit], origin.access)
@@ -169,7 +170,7 @@ async def test_a_create_killed_at_any_point_is_simply_done_again(
         assert await store.snapshot(workspace, META, REF) is None, milliseconds
 
 
-async def test_eight_creates_at_once_share_a_mirror(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_eight_creates_at_once_share_a_mirror(store: RecordingStore, origin: GitOrigin) -> None:
     commit = (await fetched(store, origin)).commit
     newer = origin.commit({"n": "n"}, parent=commit)
     names = [f"sweep-{n}-1" for n in range(2, 10)]
@@ -184,7 +185,7 @@ async def test_eight_creates_at_once_share_a_mirror(store: WorktreeStore, origin
 
 
 async def test_what_is_planted_in_the_mirror_does_not_run(
-    store: WorktreeStore, origin: GitOrigin, state: Path, tmp_path: Path
+    store: RecordingStore, origin: GitOrigin, state: Path, tmp_path: Path
 ) -> None:
     workspace = await fetched(store, origin)
     fired = tmp_path / "fired"
@@ -211,7 +212,7 @@ async def test_what_is_planted_in_the_mirror_does_not_run(
 
 
 async def test_the_git_directory_an_agent_rewrote_is_never_read(
-    store: WorktreeStore, origin: GitOrigin, tmp_path: Path
+    store: RecordingStore, origin: GitOrigin, tmp_path: Path
 ) -> None:
     workspace = await fetched(store, origin)
     tree, fired = Path(workspace.path), tmp_path / "fired"
@@ -237,7 +238,7 @@ async def test_the_git_directory_an_agent_rewrote_is_never_read(
 
 
 async def test_removal_copes_with_closed_and_very_deep_directories(
-    store: WorktreeStore, origin: GitOrigin, tmp_path: Path
+    store: RecordingStore, origin: GitOrigin, tmp_path: Path
 ) -> None:
     workspace = await fetched(store, origin)
     tree, precious = Path(workspace.path), tmp_path / "precious"
@@ -264,7 +265,7 @@ async def test_removal_copes_with_closed_and_very_deep_directories(
 
 
 async def test_a_trash_of_a_killed_removal_is_emptied_later(
-    store: WorktreeStore, origin: GitOrigin, state: Path
+    store: RecordingStore, origin: GitOrigin, state: Path
 ) -> None:
     workspace = await fetched(store, origin)
     trash = state / "trash" / f"{REPO}.sweep-1-1"
@@ -276,11 +277,11 @@ async def test_a_trash_of_a_killed_removal_is_emptied_later(
     assert not Path(workspace.path).exists()
 
 
-async def test_discard_where_nothing_ever_was_is_quiet(store: WorktreeStore) -> None:
+async def test_discard_where_nothing_ever_was_is_quiet(store: RecordingStore) -> None:
     await store.discard(REPO, "sweep-404-1")
 
 
-async def test_a_short_or_symbolic_commit_is_refused(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_a_short_or_symbolic_commit_is_refused(store: RecordingStore, origin: GitOrigin) -> None:
     workspace = await fetched(store, origin)
     for bad in ("HEAD", workspace.commit[:12], "--upload-pack=x", workspace.commit.upper(), ""):
         with pytest.raises(BadInput, match="full commit id"):
@@ -290,7 +291,7 @@ async def test_a_short_or_symbolic_commit_is_refused(store: WorktreeStore, origi
 
 
 async def test_the_author_date_and_message_come_from_the_caller_alone(
-    store: WorktreeStore, origin: GitOrigin, state: Path
+    store: RecordingStore, origin: GitOrigin, state: Path
 ) -> None:
     workspace = await fetched(store, origin)
     Path(workspace.path, "a.txt").write_text("fixed\n")
@@ -317,4 +318,4 @@ async def test_a_state_directory_that_cannot_be_used_is_told(origin: GitOrigin, 
     blocked = tmp_path / "state"
     blocked.write_text("a file where the state directory should be")
     with pytest.raises(Transient, match="state directory cannot be used"):
-        await WorktreeStore(blocked, "here").fetch(REPO, [origin.commit({"a": "a"})], origin.access)
+        await RecordingStore(blocked, "here").fetch(REPO, [origin.commit({"a": "a"})], origin.access)

@@ -11,8 +11,9 @@ from sweeper.errors import PolicyDenied
 from sweeper.model import Patch, Workspace
 from tests.contract.test_worktrees_port import META, REF, REPO
 from tests.support.git_origin import GitOrigin, git
+from tests.support.recording import RecordingStore, journal_at
 from worktrees.hostile import open_directory
-from worktrees.store import TreeLimits, WorktreeStore
+from worktrees.walk import TreeLimits
 
 CANARY = "canary-9f2c-never-in-the-object-store"
 
@@ -23,11 +24,11 @@ class Scene:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.origin = GitOrigin(root)
-        self.store = WorktreeStore(root / "state", "here")
+        self.store = RecordingStore(root / "state", "here")
         self.mirror = root / "state" / "mirrors" / f"{REPO}.git"
 
     def limit(self, limits: TreeLimits) -> None:
-        self.store = WorktreeStore(self.root / "state", "here", limits=limits)
+        self.store = RecordingStore(self.root / "state", "here", limits=limits)
 
     async def workspace(self, commit: str, name: str = "sweep-1-1") -> Workspace:
         await self.store.fetch(REPO, [commit], self.origin.access)
@@ -97,7 +98,7 @@ async def test_special_files_and_nested_repositories_are_refused_by_name(scene: 
         (tree / "d" / name).rmdir()
     (tree / "d" / ".git").write_text("gitdir: /somewhere\n")
     await refused(r"\.git", "a git repository")
-    assert await scene.store.recorded(REPO, REF) is None
+    assert await scene.store.journals.entries(journal_at(workspace, REF)) == ()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes devices")
@@ -271,7 +272,6 @@ async def test_odd_names_survive(scene: Scene) -> None:
     listed = git("ls-tree", "-r", "-z", "--name-only", patch.commit, cwd=scene.mirror)
     assert {os.fsencode(name) for name in listed.split("\0") if name} == {b"a", *names}
     assert Patch.model_validate_json(patch.model_dump_json()) == patch
-    assert await scene.store.recorded(REPO, REF) == patch
 
 
 async def test_binary_changes_have_no_lines_and_their_own_patch_ids(scene: Scene) -> None:

@@ -7,11 +7,14 @@ from typing import Protocol
 
 import pytest
 
-from sweeper.errors import BadInput, HostLost, NonDeterminism, NotFound, OutcomeUnknown, Stale
+from sweeper.errors import BadInput, HostLost, NotFound, OutcomeUnknown, Stale
 from sweeper.model import CommitMeta, EffectState, GitAccess, Workspace
-from sweeper.ports import Workspaces
+from sweeper.ports import Journals, Workspaces
 from tests.support.git_origin import GitOrigin
+from tests.support.journals import FakeJournals
+from tests.support.recording import journal_at, patch_of
 from tests.support.workspaces import FakeWorkspaces
+from worktrees.journal import JournalStore
 from worktrees.store import WorktreeStore
 
 REPO = 7
@@ -23,6 +26,7 @@ class Side(Protocol):
     """An implementation and what a test needs around it: somebody else's commits, and hands in a workspace."""
 
     store: Workspaces
+    journals: Journals
     access: GitAccess
 
     def commit(self, files: Mapping[str, str], branch: str = "main", parent: str | None = None) -> str: ...
@@ -37,6 +41,7 @@ class Side(Protocol):
 class RealSide:
     def __init__(self, root: Path) -> None:
         self.store: Workspaces = WorktreeStore(root / "state", "here")
+        self.journals: Journals = JournalStore(root / "state", "here")
         self._origin = GitOrigin(root)
         self.access = self._origin.access
 
@@ -64,6 +69,7 @@ class FakeSide:
     def __init__(self) -> None:
         self._fake = FakeWorkspaces(host="here")
         self.store: Workspaces = self._fake
+        self.journals: Journals = FakeJournals(self._fake)
         self.access = GitAccess(url="file:///nowhere")
 
     def commit(self, files: Mapping[str, str], branch: str = "main", parent: str | None = None) -> str:
@@ -112,11 +118,13 @@ async def test_what_lies_here_is_told_by_sweep(side: Side) -> None:
     await side.store.create(REPO, "sweep-2-1.verify1", workspace.commit)
     await side.store.create(REPO, "preflight", workspace.commit)
     side.edit(workspace, {"a.txt": "mended\n"})
-    patch = await side.store.snapshot(workspace, META, REF)
+    patch = await patch_of(side.journals, workspace, META, REF)
     assert patch is not None
     first, second = await side.store.traces()
     assert (first.sweep, first.repository_id, first.host) == ("sweep-1-1", REPO, "here")
-    assert (set(first.worktrees), first.commits) == ({"sweep-1-1", "sweep-1-1.fix1"}, (patch.commit,))
+    assert set(first.worktrees) == {"sweep-1-1", "sweep-1-1.fix1"}
+    (entry,) = await side.journals.entries(journal_at(workspace, REF))
+    assert entry.commit in first.commits
     assert (second.sweep, second.worktrees, second.commits) == ("sweep-2-1", ("sweep-2-1.verify1",), ())
     for sweep in ("sweep-1-1", "sweep-2-1"):
         await side.store.discard(REPO, sweep)
@@ -152,14 +160,14 @@ async def test_an_unsafe_workspace_name_is_refused(side: Side, name: str) -> Non
 
 async def test_an_untouched_tree_is_no_patch(side: Side) -> None:
     workspace = await a_workspace(side)
-    assert await side.store.snapshot(workspace, META, REF) is None
-    assert await side.store.recorded(REPO, REF) is None
+    assert await patch_of(side.journals, workspace, META, REF) is None
+    assert await side.journals.entries(journal_at(workspace, REF)) == ()
 
 
 async def test_a_snapshot_tells_what_changed(side: Side) -> None:
     workspace = await a_workspace(side)
     side.edit(workspace, {"a.txt": "ONE\nmore\n", "b.txt": None, "c.txt": "three\n"})
-    patch = await side.store.snapshot(workspace, META, REF)
+    patch = await patch_of(side.journals, workspace, META, REF)
     assert patch is not None
     assert patch.parent == workspace.commit
     assert patch.files == ("a.txt", "b.txt", "c.txt")
@@ -169,23 +177,18 @@ async def test_a_snapshot_tells_what_changed(side: Side) -> None:
     assert b"+++ /dev/null" in diff
 
 
-async def test_the_same_tree_gives_the_same_commit_and_another_one_is_refused(side: Side) -> None:
+async def test_the_same_tree_gives_the_same_patch(side: Side) -> None:
     workspace = await a_workspace(side)
     side.edit(workspace, {"a.txt": "ONE\n"})
-    first = await side.store.snapshot(workspace, META, REF)
+    first = await patch_of(side.journals, workspace, META, REF)
     assert first is not None
-    assert await side.store.snapshot(workspace, META, REF) == first
-    assert await side.store.recorded(REPO, REF) == first
-    side.edit(workspace, {"a.txt": "other\n"})
-    with pytest.raises(NonDeterminism, match="already records"):
-        await side.store.snapshot(workspace, META, REF)
-    assert await side.store.recorded(REPO, REF) == first
+    assert await patch_of(side.journals, workspace, META, REF) == first
 
 
 async def test_a_recorded_commit_can_be_checked_out_elsewhere(side: Side) -> None:
     workspace = await a_workspace(side)
     side.edit(workspace, {"a.txt": "ONE\n", "b.txt": None})
-    patch = await side.store.snapshot(workspace, META, REF)
+    patch = await patch_of(side.journals, workspace, META, REF)
     assert patch is not None
     other = await side.store.create(REPO, "sweep-1-1.verify", patch.commit)
     assert side.read(other) == {"a.txt": b"ONE\n"}
@@ -195,7 +198,7 @@ async def test_a_workspace_of_another_host_is_lost(side: Side) -> None:
     workspace = await a_workspace(side)
     elsewhere = workspace.model_copy(update={"host": "elsewhere"})
     with pytest.raises(HostLost, match="elsewhere"):
-        await side.store.snapshot(elsewhere, META, REF)
+        await patch_of(side.journals, elsewhere, META, REF)
 
 
 async def test_a_merge_is_the_same_each_time_and_none_on_conflict(side: Side) -> None:
@@ -215,7 +218,7 @@ async def test_a_merge_is_the_same_each_time_and_none_on_conflict(side: Side) ->
 async def a_fix(side: Side) -> str:
     workspace = await a_workspace(side)
     side.edit(workspace, {"a.txt": "ONE\n"})
-    patch = await side.store.snapshot(workspace, META, REF)
+    patch = await patch_of(side.journals, workspace, META, REF)
     assert patch is not None
     return patch.commit
 
@@ -267,16 +270,16 @@ async def test_an_unsafe_branch_name_is_refused(side: Side, branch: str) -> None
 async def test_discard_removes_the_sweep_and_nothing_else(side: Side) -> None:
     mine = await a_workspace(side)
     side.edit(mine, {"a.txt": "ONE\n"})
-    patch = await side.store.snapshot(mine, META, REF)
+    patch = await patch_of(side.journals, mine, META, REF)
     assert patch is not None
     part = await side.store.create(REPO, "sweep-1-1.verify", patch.commit)
     other = await side.store.create(REPO, "sweep-1-10", mine.commit)
     await side.store.discard(REPO, "sweep-1-1")
     await side.store.discard(REPO, "sweep-1-1")
-    assert await side.store.recorded(REPO, REF) is None
+    assert await side.journals.entries(journal_at(mine, REF)) == ()
     for workspace in (mine, part):
         with pytest.raises(NotFound, match="not complete"):
-            await side.store.snapshot(workspace, META, REF)
+            await patch_of(side.journals, workspace, META, REF)
     assert side.read(other) == {"a.txt": b"one\n", "b.txt": b"two\n"}
 
 

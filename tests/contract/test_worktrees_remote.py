@@ -26,7 +26,7 @@ from sweeper.errors import (
 from sweeper.model import EffectState, GitAccess
 from tests.contract.test_worktrees_port import META, REF, REPO
 from tests.support.git_origin import GitOrigin, git
-from worktrees.store import WorktreeStore
+from tests.support.recording import RecordingStore
 
 TOKEN = "ghs_1234567890secret"
 BRANCH = "sweeper/1-1"
@@ -38,11 +38,11 @@ def origin(tmp_path: Path) -> GitOrigin:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> WorktreeStore:
-    return WorktreeStore(tmp_path / "state", "here")
+def store(tmp_path: Path) -> RecordingStore:
+    return RecordingStore(tmp_path / "state", "here")
 
 
-async def a_fix(store: WorktreeStore, origin: GitOrigin) -> str:
+async def a_fix(store: RecordingStore, origin: GitOrigin) -> str:
     commit = origin.commit({"a.txt": "one\n"})
     await store.fetch(REPO, [commit], origin.access)
     workspace = await store.create(REPO, "sweep-1-1", commit)
@@ -59,7 +59,7 @@ def hook(origin: GitOrigin, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-async def test_an_answer_lost_after_the_push_is_found_by_looking(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_an_answer_lost_after_the_push_is_found_by_looking(store: RecordingStore, origin: GitOrigin) -> None:
     fix = await a_fix(store, origin)
     hook(origin, "post-receive", "kill -9 $PPID")
     effect = await store.push(REPO, BRANCH, fix, None, origin.access, "k")
@@ -69,7 +69,7 @@ async def test_an_answer_lost_after_the_push_is_found_by_looking(store: Worktree
     assert origin.branch(BRANCH) is None
 
 
-async def test_an_answer_lost_before_the_push_is_an_unknown_outcome(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_an_answer_lost_before_the_push_is_an_unknown_outcome(store: RecordingStore, origin: GitOrigin) -> None:
     fix = await a_fix(store, origin)
     hook(origin, "pre-receive", "kill -9 $PPID")
     with pytest.raises(OutcomeUnknown, match="no clear answer"):
@@ -81,14 +81,14 @@ async def test_an_answer_lost_before_the_push_is_an_unknown_outcome(store: Workt
         await store.delete_branch(REPO, BRANCH, fix, origin.access, "k")
 
 
-async def test_a_refused_push_is_a_matter_of_policy(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_a_refused_push_is_a_matter_of_policy(store: RecordingStore, origin: GitOrigin) -> None:
     fix = await a_fix(store, origin)
     hook(origin, "pre-receive", "echo protected branch >&2; exit 1")
     with pytest.raises(PolicyDenied, match="maintainer"):
         await store.push(REPO, BRANCH, fix, None, origin.access, "k")
 
 
-async def test_a_person_who_pushes_in_the_middle_wins(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_a_person_who_pushes_in_the_middle_wins(store: RecordingStore, origin: GitOrigin) -> None:
     fix = await a_fix(store, origin)
     person = origin.commit({"p": "p"}, "elsewhere", parent=origin.branch("main"))
     hook(origin, "pre-receive", f"env -u GIT_QUARANTINE_PATH git update-ref refs/heads/{BRANCH} {person}")
@@ -99,19 +99,21 @@ async def test_a_person_who_pushes_in_the_middle_wins(store: WorktreeStore, orig
 
 async def test_a_branch_can_be_deleted_by_a_host_that_never_had_its_commit(origin: GitOrigin, tmp_path: Path) -> None:
     commit = origin.commit({"a": "a"}, BRANCH)
-    other = WorktreeStore(tmp_path / "other", "there")
+    other = RecordingStore(tmp_path / "other", "there")
     effect = await other.delete_branch(REPO, BRANCH, commit, origin.access, "k")
     assert effect.state is EffectState.CREATED
     assert origin.branch(BRANCH) is None
 
 
-async def test_a_branch_named_like_the_tail_of_another_is_not_mistaken(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_a_branch_named_like_the_tail_of_another_is_not_mistaken(
+    store: RecordingStore, origin: GitOrigin
+) -> None:
     fix = await a_fix(store, origin)
     origin.commit({"x": "x"}, f"other/refs/heads/{BRANCH}")
     assert (await store.push(REPO, BRANCH, fix, None, origin.access, "k")).state is EffectState.CREATED
 
 
-async def test_commits_once_fetched_need_no_remote(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_commits_once_fetched_need_no_remote(store: RecordingStore, origin: GitOrigin) -> None:
     commit = origin.commit({"a": "a"})
     await store.fetch(REPO, [commit], origin.access)
     origin.path.rename(origin.path.with_name("gone"))
@@ -120,7 +122,7 @@ async def test_commits_once_fetched_need_no_remote(store: WorktreeStore, origin:
         await store.fetch(REPO, [commit, "b" * 40], origin.access)
 
 
-async def test_a_tag_that_cannot_be_followed_does_not_stop_a_fetch(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_a_tag_that_cannot_be_followed_does_not_stop_a_fetch(store: RecordingStore, origin: GitOrigin) -> None:
     first = origin.commit({"a": "a"})
     origin.tag("release", first)
     await store.fetch(REPO, [first], origin.access)
@@ -132,7 +134,7 @@ async def test_a_tag_that_cannot_be_followed_does_not_stop_a_fetch(store: Worktr
     assert Path(workspace.path, "a").read_text() == "b"
 
 
-async def test_a_damaged_remote_is_told_and_leaves_a_usable_mirror(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_a_damaged_remote_is_told_and_leaves_a_usable_mirror(store: RecordingStore, origin: GitOrigin) -> None:
     good = origin.commit({"a": "a"})
     bad = origin.commit({"a": "b", "lost": "lost content"}, "bad", parent=good)
     blob = git("rev-parse", f"{bad}:lost", cwd=origin.path)
@@ -145,13 +147,13 @@ async def test_a_damaged_remote_is_told_and_leaves_a_usable_mirror(store: Worktr
     assert (await store.create(REPO, "sweep-1-1", good)).commit == good
 
 
-async def test_a_url_with_a_credential_or_an_odd_scheme_is_refused(store: WorktreeStore) -> None:
+async def test_a_url_with_a_credential_or_an_odd_scheme_is_refused(store: RecordingStore) -> None:
     for url in ("https://user:pw@example.org/r", "ext::sh -c true", "ssh://example.org/r", "-oProxy", "/plain/path"):
         with pytest.raises(BadInput, match="without credentials"):
             await store.fetch(REPO, ["a" * 40], GitAccess(url=url))
 
 
-async def test_histories_without_a_common_commit_do_not_merge(store: WorktreeStore, origin: GitOrigin) -> None:
+async def test_histories_without_a_common_commit_do_not_merge(store: RecordingStore, origin: GitOrigin) -> None:
     one, two = origin.commit({"a": "a"}), origin.commit({"b": "b"}, "other")
     await store.fetch(REPO, [one, two], origin.access)
     assert await store.merge(REPO, one, two) is None
@@ -197,7 +199,7 @@ def server() -> Iterator[Answering]:
     [(401, AuthBroken), (403, AuthBroken), (404, NotFound), (429, Transient), (500, Transient), (503, Transient)],
 )
 async def test_http_refusals_are_told_apart_and_the_token_stays_out_of_the_message(
-    store: WorktreeStore, server: Answering, status: int, error: type[Exception]
+    store: RecordingStore, server: Answering, status: int, error: type[Exception]
 ) -> None:
     server.status = status
     access = GitAccess(url=f"http://127.0.0.1:{server.server_port}/o/r.git", token=SecretStr(TOKEN))
@@ -210,7 +212,7 @@ async def test_http_refusals_are_told_apart_and_the_token_stays_out_of_the_messa
     assert len(str(raised.value)) < 800
 
 
-async def test_a_closed_port_is_transient(store: WorktreeStore, server: Answering) -> None:
+async def test_a_closed_port_is_transient(store: RecordingStore, server: Answering) -> None:
     with pytest.raises(Transient, match="tried again"):
         await store.fetch(REPO, ["a" * 40], GitAccess(url="http://127.0.0.1:1/o/r.git"))
 
@@ -239,7 +241,7 @@ async def test_git_gets_neither_our_environment_nor_the_token_in_an_argument(
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / ".gitconfig").write_text("[core]\nbare = nonsense\n")
     access = origin.access.model_copy(update={"token": SecretStr(TOKEN)})
-    store = WorktreeStore(tmp_path / "state", "here")
+    store = RecordingStore(tmp_path / "state", "here")
     fix = await a_fix(store, origin)
     await store.push(REPO, BRANCH, fix, None, access, "k")
     arguments, environment = log.read_text(), Path(f"{log}.env").read_text()
@@ -255,14 +257,14 @@ async def test_git_gets_neither_our_environment_nor_the_token_in_an_argument(
 
 
 async def test_a_machine_without_git_is_told_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: WorktreeStore
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: RecordingStore
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingTool, match="install git"):
         await store.fetch(REPO, ["a" * 40], GitAccess(url="file:///nowhere"))
 
 
-async def test_an_old_git_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: WorktreeStore) -> None:
+async def test_an_old_git_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: RecordingStore) -> None:
     old = tmp_path / "bin" / "git"
     old.parent.mkdir()
     old.write_text("#!/bin/sh\necho git version 2.25.1\n")

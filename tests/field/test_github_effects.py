@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from temporalio.testing import ActivityEnvironment
 
 from adapters.github import GitHubHost
 from adapters.loopback.drive.requests import ChangeInstallation, FaultRule
@@ -28,12 +29,12 @@ from tests.support.code_host_contract import new_pull, propose
 from tests.support.git_origin import GitOrigin, git
 from tests.support.github_loopback import access_as_app, loopback_scene
 from tests.support.loopback_scene import LoopbackScene
+from tests.support.recording import RecordingStore
 from tests.support.sandbox import FakeSandbox
 from tests.support.scene import SETTINGS, Scene, edit, effects, sweep_scene
 from tests.support.scene_doubles import MemoryArtifacts
 from tests.support.values import diagnosis, reproduction, run_facts
 from worktrees.journal import JournalStore
-from worktrees.store import WorktreeStore
 
 pytestmark = pytest.mark.slow
 
@@ -68,14 +69,14 @@ class TestPushes:
         return GitOrigin(tmp_path / "there")
 
     @pytest.fixture
-    def store(self, tmp_path: Path) -> WorktreeStore:
-        return WorktreeStore(tmp_path / "state", "here")
+    def store(self, tmp_path: Path) -> RecordingStore:
+        return RecordingStore(tmp_path / "state", "here")
 
     @pytest.fixture
     def journals(self, tmp_path: Path) -> JournalStore:
         return JournalStore(tmp_path / "state", "here")
 
-    async def a_fix(self, store: WorktreeStore, origin: GitOrigin) -> str:
+    async def a_fix(self, store: RecordingStore, origin: GitOrigin) -> str:
         commit = origin.commit({"a.txt": "one\n"})
         await store.fetch(REPO, [commit], origin.access)
         workspace = await store.create(REPO, "sweep-1-1", commit)
@@ -86,7 +87,7 @@ class TestPushes:
 
     @pytest.mark.parametrize(("said", "advice"), [(RULES, "branch's rules"), (WORKFLOWS, "`workflows` permission")])
     async def test_a_push_against_the_rules_is_refused_for_good_and_done_no_other_way(
-        self, store: WorktreeStore, origin: GitOrigin, said: str, advice: str
+        self, store: RecordingStore, origin: GitOrigin, said: str, advice: str
     ) -> None:
         """C42, C44."""
         fix = await self.a_fix(store, origin)
@@ -103,7 +104,7 @@ class TestPushes:
         assert PolicyDenied.__name__ in NON_RETRYABLE
 
     async def test_a_commit_is_signed_off_by_its_author(
-        self, store: WorktreeStore, journals: JournalStore, origin: GitOrigin
+        self, store: RecordingStore, journals: JournalStore, origin: GitOrigin
     ) -> None:
         """C43."""
         failing = origin.commit({"a.txt": "one\n"})
@@ -134,7 +135,7 @@ class TestPushes:
             agent_timeout=timedelta(minutes=1),
         )
 
-        answer = await WorkbenchActivities(ports).fix(request)
+        answer = await ActivityEnvironment().run(WorkbenchActivities(ports).fix, request)
 
         assert answer.patch is not None
         await store.push(REPO, BRANCH, answer.patch.commit, None, origin.access, "k")

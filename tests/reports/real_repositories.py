@@ -52,6 +52,7 @@ from sweeper.policy.triage import diagnose
 from sweeper.ports import Artifacts, Ports, Sandbox, TaskFile
 from tests.support.code_host import FakeCodeHost
 from tests.support.git_origin import git
+from tests.support.recording import patch_of
 
 REPOSITORY_ID = 1
 SWEEP = "sweep-1-1"
@@ -161,7 +162,7 @@ class Scene:
         meta = CommitMeta(message="Mend it", name="fix", email="fix@example.org", date=datetime.now(UTC))
         with self._timed("fix"):
             fix = await agent.fix(task, workspace, self._wish.each)
-            patch = await workspaces.snapshot(workspace, meta, f"refs/sweeper/{SWEEP}/1")
+            patch = await patch_of(self._ports.journals, workspace, meta, f"refs/sweeper/{SWEEP}/1")
         if patch is None:
             raise BadInput("The command of --fix changed nothing; give one that mends the bug.")
         request = requests.VerifyRequest(

@@ -33,7 +33,7 @@ class JournalScene:
     def __init__(self, root: Path, origin: GitOrigin | None = None, limits: TreeLimits | None = None) -> None:
         self.state = root / "state"
         self.origin = origin or GitOrigin(root)
-        self.workspaces = WorktreeStore(self.state, HOST, limits=limits)
+        self.workspaces = WorktreeStore(self.state, HOST)
         self.journals = JournalStore(self.state, HOST, limits=limits)
 
     @property

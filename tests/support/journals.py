@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sweeper.errors import BadInput, Bug, NonDeterminism, NotFound
+from sweeper.errors import BadInput, Bug, HostLost, NonDeterminism, NotFound
 from sweeper.model import CommitMeta, Patch, Workspace
 from sweeper.model.journal import (
     AgentAction,
@@ -44,6 +44,8 @@ class FakeJournals:
 
     async def snapshot(self, journal: JournalRef, tip: str, action: AgentAction, workspace: Workspace) -> Recorded:
         with self.workspaces.call("snapshot"):
+            if workspace.host != self.workspaces.host:
+                raise HostLost(f"Workspace {workspace.name} is on host {workspace.host}; prepare it again on this one.")
             if known := await self.done(journal, tip, action):  # the tree may be gone by then
                 return known
             return await self._record(journal, tip, action, dict(self.workspaces.tree(workspace)))

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sweeper import ids
-from sweeper.errors import BadInput, HostLost, NonDeterminism, NotFound, Stale, SweeperError
-from sweeper.model import CommitMeta, Effect, EffectState, FileChange, GitAccess, Patch, Touched, Workspace
+from sweeper.errors import BadInput, NotFound, Stale, SweeperError
+from sweeper.model import Effect, EffectState, FileChange, GitAccess, Patch, Touched, Workspace
 from sweeper.model.journal import Entry
 from sweeper.model.upkeep import HostTrace
 
@@ -94,26 +94,6 @@ class FakeWorkspaces:
             path = _path(repository_id, name)
             return Workspace(host=self.host, name=name, repository_id=repository_id, commit=commit, path=path)
 
-    async def snapshot(self, workspace: Workspace, meta: CommitMeta, ref: str) -> Patch | None:
-        with self.call("snapshot"):
-            if workspace.host != self.host:
-                raise HostLost(f"Workspace {workspace.name} is on host {workspace.host}; prepare it again on this one.")
-            files = dict(self.tree(workspace))
-            if files == self.commits[workspace.commit].files:
-                return None
-            seal = f"{meta.name} {meta.email} {meta.date.isoformat()} {meta.message}"
-            commit = self._write(FakeCommit(files, (workspace.commit,)), seal)
-            known = self.records.setdefault((workspace.repository_id, ref), commit)
-            if known != commit:
-                raise NonDeterminism(f"{ref} already records {known}, so {commit} cannot be; use another name.")
-            self.mirrored.add((workspace.repository_id, commit))
-            return self._describe(commit)
-
-    async def recorded(self, repository_id: int, ref: str) -> Patch | None:
-        with self.call("recorded"):
-            commit = self.records.get((repository_id, ref))
-            return self._describe(commit) if commit else None
-
     async def diff(self, repository_id: int, parent: str, commit: str) -> bytes:
         with self.call("diff"):
             return b"".join(_diff(self.commits[parent].files, self.commits[commit].files).values())
@@ -121,10 +101,6 @@ class FakeWorkspaces:
     async def changes(self, repository_id: int, parent: str, commit: str, limit: int) -> tuple[FileChange, ...]:
         with self.call("changes"):
             return tuple(_changes(self.commits[parent].files, self.commits[commit].files, limit))
-
-    async def paths(self, repository_id: int, commit: str) -> tuple[str, ...]:
-        with self.call("paths"):
-            return tuple(sorted(self.commits[commit].files))
 
     async def submodules(self, repository_id: int, commit: str) -> tuple[str, ...]:
         with self.call("submodules"):
@@ -283,8 +259,7 @@ class FakeWorkspaces:
         with self.call("describe"):
             return self._describe(commit, parent)
 
-    def _describe(self, commit: str, parent: str | None = None) -> Patch:
-        parent = parent or self.commits[commit].parents[0]
+    def _describe(self, commit: str, parent: str) -> Patch:
         files = self.commits[commit].files
         diffs = _diff(self.commits[parent].files, files)
         lines = [line for diff in diffs.values() for line in diff.splitlines() if line[:1] in b"+-"]

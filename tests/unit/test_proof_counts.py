@@ -4,7 +4,7 @@ import pytest
 
 from sweeper.model import CheckResult, Tally
 from sweeper.policy.proof import judging
-from sweeper.policy.proof.collecting import collected_tests
+from sweeper.policy.proof.collecting import listing
 from sweeper.policy.proof.reports import dotted, read_report
 from sweeper.policy.proof.tallies import printed_tally
 from tests.support.proofs import junit
@@ -84,7 +84,7 @@ def test_other_words_are_no_count(output: str) -> None:
     ],
 )
 def test_collected_tests_are_counted_at_any_verbosity(output: str, count: int | None) -> None:
-    assert collected_tests(output.encode()) == count
+    assert listing(output.encode()).count == count
 
 
 def result(exit_code: int = 0, **tally: object) -> CheckResult:

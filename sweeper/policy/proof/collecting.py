@@ -41,7 +41,10 @@ class Listing(Strict):
 
 
 def listing(output: bytes) -> Listing:
-    """What a collecting run printed. Lines that are no test of it, more or fewer than it says, make it a count only."""
+    """What `pytest --collect-only -q` printed, however quiet or loud it was told to be.
+
+    Lines that are no test of it, more or fewer than it says, make it a count only.
+    """
     text = _ANSI.sub("", output.decode("utf-8", "replace")).replace("\r\n", "\n")
     count = _count(text)
     if count is None:
@@ -51,11 +54,6 @@ def listing(output: bytes) -> Listing:
     if len(ids) != count:
         return Listing(collection=Collection.COUNTED, count=count, sessions=sessions)
     return Listing(collection=Collection.LISTED, count=count, ids=tuple(sorted(set(ids))), sessions=sessions)
-
-
-def collected_tests(output: bytes) -> int | None:
-    """How many tests `pytest --collect-only -q` says it found, however quiet or loud it was told to be."""
-    return listing(output).count
 
 
 def _count(text: str) -> int | None:

@@ -30,7 +30,8 @@ from tests.support.sandboxes import alive
 from tests.support.scene_doubles import MemoryArtifacts
 from tests.support.values import NOW, attempt, diagnosis, verdict
 from worktrees.journal import JournalStore
-from worktrees.store import Owner, TreeLimits, WorktreeStore
+from worktrees.store import Owner, WorktreeStore
+from worktrees.walk import TreeLimits
 
 REPOSITORY = 7
 WHOLE_SECONDS = 100.0
@@ -86,7 +87,7 @@ class Arena:
         given = Owner(uid=owner[0], gid=owner[1]) if owner else None
         limits = TreeLimits(entries=1500, file_bytes=8 << 20, total_bytes=16 << 20)
         self._root = host.state / "worktrees"
-        self.store = WorktreeStore(self._root, "here", given, limits)
+        self.store = WorktreeStore(self._root, "here", given)
         self.journals = JournalStore(self._root, "here", given, limits)
         self._origin = GitOrigin(host.place / "origin")
         self._count = 0
