@@ -1,11 +1,10 @@
 """What one try of an agent has used of its model, and whether it may use more."""
 
-from adapters.models.proxy_book import Counted, Page
+from adapters.models.proxy_book import Page
 from adapters.models.proxy_usage import Usage
 from sweeper.errors import BadInput
 from sweeper.model import Allowance, Price, Spent
 
-_MILLION = 1_000_000
 _USED_UP = "This try has used up its {what}"
 
 
@@ -35,7 +34,7 @@ class Meter:
             model_calls=counted.calls,
             input_tokens=counted.input_tokens,
             output_tokens=counted.output_tokens,
-            micro_usd=_cost(self._price, counted),
+            micro_usd=self._price.cost(counted.input_tokens, counted.output_tokens) if self._price else 0,
         )
 
     def begin(self) -> None:
@@ -53,10 +52,3 @@ class Meter:
     def add(self, usage: Usage) -> None:
         """What a call used."""
         self._page.add(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
-
-
-def _cost(price: Price | None, used: Counted) -> int:
-    """Rounded up: a fraction of a millionth is not free."""
-    if price is None:
-        return 0
-    return -(-(used.input_tokens * price.input_micro_usd + used.output_tokens * price.output_micro_usd) // _MILLION)

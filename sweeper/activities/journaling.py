@@ -21,13 +21,6 @@ SHOWN_DIFF_BYTES = 4_000_000
 """Above this a diff is neither kept nor read for secrets: it is far over any limit and goes to a human as it is."""
 
 
-def bench_of(request: requests.AttemptRequest) -> Bench:
-    """Where an attempt begins: an empty journal on its base."""
-    run = request.facts.run
-    journal = JournalRef(repository_id=run.repository_id, sweep=request.sweep, attempt=request.n, base=request.base)
-    return Bench(repository=run.repository, journal=journal, tip=request.base)
-
-
 def agent_action(tool: str, arguments: Wire, summary: str) -> AgentAction:
     """The action of the activity that runs now: its key is the same over retries, and unique per call."""
     info = activity.info()
@@ -78,6 +71,7 @@ class JournalKeeper:
     async def finish(self, request: requests.AttemptRequest, bench: Bench, report: FixReport) -> requests.FixAnswer:
         """The patch that a journal comes to, and its story. No patch where the agent did not end well."""
         entries = await self._journals.entries(bench.journal)
+        report = report.model_copy(update={"summary": self._redactor.text(report.summary)})
         if entries:
             story = "\n".join(story_lines(entries)).encode()
             told = {"actions": len(entries), "story": await self._artifacts.put(self._redactor.redact(story))}

@@ -20,6 +20,13 @@ class Bench(Wire):
     bundle: ArtifactRef | None = None
 
 
+def first_bench(attempt: AttemptRequest) -> Bench:
+    """Where an attempt begins: an empty journal on its base."""
+    run = attempt.facts.run
+    journal = JournalRef(repository_id=run.repository_id, sweep=attempt.sweep, attempt=attempt.n, base=attempt.base)
+    return Bench(repository=run.repository, journal=journal, tip=attempt.base)
+
+
 class ListFiles(Wire):
     """Files at or below a folder; empty: all."""
 

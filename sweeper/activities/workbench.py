@@ -8,10 +8,10 @@ from temporalio import activity
 
 from sweeper.activities import names, requests
 from sweeper.activities.job_runs import JobRunner
-from sweeper.activities.journaling import JournalKeeper, agent_action, bench_of
+from sweeper.activities.journaling import JournalKeeper, agent_action
 from sweeper.activities.reproducing import Reproducer, tested_commit
 from sweeper.activities.tasks import TaskTeller
-from sweeper.activities.toolbox import Bench
+from sweeper.activities.toolbox import Bench, first_bench
 from sweeper.activities.verifier import Verifier
 from sweeper.errors import BadInput, HostLost, PolicyDenied
 from sweeper.model import (
@@ -72,7 +72,7 @@ class WorkbenchActivities:
         agent = self._agents.get(request.agent)
         if agent is None:
             raise BadInput(f"Agent {request.agent!r} is not set up here; list it in SWEEPER_AGENTS and restart.")
-        bench = bench_of(request)
+        bench = first_bench(request)
         action = agent_action(agent.name, request, f"{agent.name} edited the tree")
         await self._keeper.have(bench.repository, bench.journal, bench.tip, bench.bundle)
         if recorded := await self._journals.done(bench.journal, bench.tip, action):

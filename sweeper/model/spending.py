@@ -2,6 +2,8 @@
 
 from sweeper.model.base import Wire
 
+_PRICED_TOKENS = 1_000_000
+
 
 class Spent(Wire):
     """What was used. Money in millionths of a US dollar, so that sums are exact."""
@@ -50,3 +52,7 @@ class Price(Wire):
 
     input_micro_usd: int
     output_micro_usd: int
+
+    def cost(self, input_tokens: int, output_tokens: int) -> int:
+        """In millionths of a dollar, rounded up: a fraction of one is not free."""
+        return -(-(input_tokens * self.input_micro_usd + output_tokens * self.output_micro_usd) // _PRICED_TOKENS)

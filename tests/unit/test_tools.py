@@ -9,8 +9,7 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from sweeper.activities import requests, toolbox
-from sweeper.activities.journaling import bench_of
-from sweeper.activities.toolbox import ANSWER_BYTES, Bench, ToolAnswer
+from sweeper.activities.toolbox import ANSWER_BYTES, Bench, ToolAnswer, first_bench
 from sweeper.activities.tools import ToolActivities
 from sweeper.errors import NotFound
 from sweeper.model import Check, CheckPlan, FixOutcome, FixReport, Limits, Wire
@@ -59,7 +58,7 @@ class Host:
 
     @property
     def bench(self) -> Bench:
-        return bench_of(self.attempt)
+        return first_bench(self.attempt)
 
 
 class Agent:
