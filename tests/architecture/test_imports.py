@@ -14,6 +14,7 @@ from tests.architecture.source import PACKAGES, ROOT, imports, modules, tree
 LAYERS, NO_IO = "imports go one way", "the core does no IO"
 PYGITHUB, GITPYTHON = "PyGithub is known to adapters alone", "GitPython is known to worktrees alone"
 WORKTREES = "worktrees is a git library of its own"
+MODELS = "the model library is known to the agent llm alone"
 
 VIOLATIONS = [
     ("sweeper/policy/review.py", "import os", NO_IO),
@@ -38,6 +39,9 @@ VIOLATIONS = [
     ("sweeper/cli/__init__.py", "import git", GITPYTHON),
     ("worktrees/__init__.py", "import sweeper.policy.redaction", WORKTREES),
     ("worktrees/__init__.py", "import sweeper.ports", WORKTREES),
+    ("adapters/models/proxy.py", "import anthropic", MODELS),
+    ("adapters/agents/command.py", "import pydantic_ai", MODELS),
+    ("sweeper/cli/model_worker.py", "import openai", MODELS),
 ]
 
 
