@@ -36,6 +36,7 @@ from sweeper.activities import toolbox
 from sweeper.errors import BadInput, PolicyDenied, SweeperError
 from sweeper.model import Allowance, FixOutcome, Price, Spent
 from sweeper.model.fix import Trouble
+from sweeper.policy.spending import spent_line
 
 PRICE = Price(input_micro_usd=3_000_000, output_micro_usd=15_000_000)
 HOUR = timedelta(hours=1)
@@ -50,6 +51,22 @@ def test_money_is_counted_in_millionths_and_rounded_up() -> None:
     counted.answered(1000, 100)
     counted.answered(1, 0)
     assert counted.spent == Spent(model_calls=2, input_tokens=1001, output_tokens=100, micro_usd=4503)
+
+
+def test_a_server_that_tells_nonsense_gives_nothing_back_and_breaks_no_sum() -> None:
+    counted = meter(Allowance(tokens=1000))
+    counted.answered(-(10**9), -(10**9))
+    assert counted.spent == Spent(model_calls=1)
+    counted.answered(10**400, 0)
+    assert counted.used_up() is not None
+    assert spent_line(counted.spent)
+
+
+def test_tokens_that_nobody_told_are_reckoned_by_sizes() -> None:
+    counted = meter(Allowance(tokens=1000))
+    counted.answered(0, 0, asked=4000, said=400)
+    assert (counted.spent.input_tokens, counted.spent.output_tokens) == (1000, 100)
+    assert counted.used_up() is not None
 
 
 @pytest.mark.parametrize(

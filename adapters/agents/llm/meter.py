@@ -7,6 +7,8 @@ from sweeper.model import Allowance, Price, Spent
 MODEL_CALLS = 60
 """Where nobody set a bound: a loop without one ends only with somebody's money."""
 _TOKENS_PRICED = 1_000_000
+_MOST_TOKENS = 1 << 40
+_BYTES_PER_TOKEN = 4
 
 
 class Meter:
@@ -20,8 +22,13 @@ class Meter:
         self.price = price
         self.spent = spent
 
-    def answered(self, input_tokens: int, output_tokens: int) -> None:
-        """The model's answer was recorded."""
+    def answered(self, input_tokens: int, output_tokens: int, asked: int = 0, said: int = 0) -> None:
+        """The model's answer was recorded. `asked`, `said`: bytes, from which tokens are reckoned that nobody told.
+
+        A server may tell anything: what it tells never gives back what was spent, and has a bound.
+        """
+        input_tokens = min(input_tokens, _MOST_TOKENS) if input_tokens > 0 else asked // _BYTES_PER_TOKEN
+        output_tokens = min(output_tokens, _MOST_TOKENS) if output_tokens > 0 else said // _BYTES_PER_TOKEN
         self.spent = self.spent.plus(
             Spent(
                 model_calls=1,

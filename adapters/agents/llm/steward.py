@@ -43,12 +43,13 @@ class Steward(AbstractCapability[Deps]):
         self,
         ctx: RunContext[Deps],
         *,
-        request_context: ModelRequestContext,  # noqa: ARG002 - the hook's signature
+        request_context: ModelRequestContext,
         response: ModelResponse,
     ) -> ModelResponse:
         """Counts the answer once, when it is recorded; one that was not let through is asked for again."""
         usage = response.usage
-        ctx.deps.desk.meter.answered(usage.input_tokens, usage.output_tokens)
+        asked, said = conversation_bytes(request_context.messages), conversation_bytes([response])
+        ctx.deps.desk.meter.answered(usage.input_tokens, usage.output_tokens, asked, said)
         if refusal := refusal_of(response):
             raise ModelRetry(refusal)
         return response
