@@ -20,7 +20,8 @@ from adapters.agents.fixing.ledger import Mark
 from adapters.agents.fixing.room import Clock, Means, Room
 from sweeper.errors import BadInput, Unverifiable
 from sweeper.model import Check, FixOutcome, FixReport, PlanStep, Workspace
-from sweeper.ports import Artifacts, Downloads, Sandbox, SandboxRun, TaskFile, Workspaces
+from sweeper.model.task import Task
+from sweeper.ports import Artifacts, Downloads, Sandbox, SandboxRun, Workspaces
 
 NAME = "autofix"
 _PACKAGE_BYTES = 1 << 20
@@ -50,7 +51,7 @@ class Autofix:
         """As configured in SWEEPER_AGENTS."""
         return NAME
 
-    async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
+    async def fix(self, task: Task, workspace: Workspace, timeout: timedelta) -> FixReport:
         """Run what the catalogue knows for the check plan; `timeout` bounds all of it together."""
         checks = task.check_plan.checks
         known = repairs(checks, await self._packages(checks, workspace))
@@ -140,12 +141,12 @@ def _surroundings(repair: Repair) -> tuple[object, ...]:
     return (repair.check.before, repair.check.tools, repair.fixer.downloads)
 
 
-def _complaint(task: TaskFile) -> Complaint:
+def _complaint(task: Task) -> Complaint:
     log = "\n".join((*task.diagnosis.error_lines, *task.excerpts.values()))
     return Complaint(task.diagnosis.failure_class, log)
 
 
-def _why_not(task: TaskFile, known: Sequence[Repair]) -> str:
+def _why_not(task: Task, known: Sequence[Repair]) -> str:
     checks = task.check_plan.checks
     if not known:
         commands = ", ".join(repr(check.command[:80]) for check in checks) or "an empty check plan"

@@ -14,7 +14,9 @@ from adapters.agents.telling import PROMPT_VERSION, told_files, told_variables
 from adapters.agents.transcripts import Account
 from sweeper.errors import BadInput
 from sweeper.model import FixOutcome, FixReport, Spent, Trouble, Workspace
-from sweeper.ports import Artifacts, Sandbox, SandboxLimits, SandboxResult, SandboxRun, TaskFile
+from sweeper.model.task import Task
+from sweeper.policy.briefing import suspected
+from sweeper.ports import Artifacts, Sandbox, SandboxLimits, SandboxResult, SandboxRun
 from sweeper.ports.models import ModelDoor, ModelDoors
 
 NAME = "command"
@@ -48,21 +50,21 @@ class CommandAgent:
         """`KeepsAccount`."""
         return self._doors.spent(_key(sweep, attempt)) if self._doors is not None else Spent()
 
-    async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
+    async def fix(self, task: Task, workspace: Workspace, timeout: timedelta) -> FixReport:
         """Run it once, within `timeout` and the task's allowance."""
         async with self._door(task) as door:
             result = await self._sandbox.run(self._run(task, workspace, timeout, door))
-            return await self._report(result, door)
+            return await self._report(task, result, door)
 
     @asynccontextmanager
-    async def _door(self, task: TaskFile) -> AsyncIterator[ModelDoor | None]:
+    async def _door(self, task: Task) -> AsyncIterator[ModelDoor | None]:
         if self._doors is None:
             yield None
             return
         async with self._doors.open(_key(task.sweep, task.attempt), task.allowance) as door:
             yield door
 
-    def _run(self, task: TaskFile, workspace: Workspace, timeout: timedelta, door: ModelDoor | None) -> SandboxRun:
+    def _run(self, task: Task, workspace: Workspace, timeout: timedelta, door: ModelDoor | None) -> SandboxRun:
         seconds = timeout.total_seconds()
         if (most := task.allowance.seconds) is not None:
             seconds = min(seconds, most)
@@ -76,7 +78,7 @@ class CommandAgent:
             limits=SandboxLimits(seconds=seconds),
         )
 
-    async def _report(self, result: SandboxResult, door: ModelDoor | None) -> FixReport:
+    async def _report(self, task: Task, result: SandboxResult, door: ModelDoor | None) -> FixReport:
         said = await report(NAME, outcome_of(result), result, self._artifacts)
         account = self._account(result)
         trouble = _trouble(said, result, account, door)
@@ -84,6 +86,7 @@ class CommandAgent:
             "spent": (door.spent if door else Spent()).model_copy(update={"seconds": result.seconds}),
             "summary": self._summary(said, account, trouble, door),
             "versions": self._versions(),
+            "suspicions": suspected(task),
             "trouble": trouble,
         }
         return said.model_copy(update=told)

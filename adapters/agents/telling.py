@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from sweeper.policy.briefing import Task, briefing
+from sweeper.model.task import Task
+from sweeper.policy.briefing import briefing
 from sweeper.policy.redaction import redact
-from sweeper.ports import TaskFile
 from sweeper.ports.models import ModelDoor, ModelDoors
 
 PROMPT_VERSION = "1"
@@ -23,17 +23,9 @@ Mend the cause of a failed CI run in the repository that lies in the current dir
 """
 
 
-def told_files(task: TaskFile) -> dict[str, bytes]:
+def told_files(task: Task) -> dict[str, bytes]:
     """The task for programs (JSON), the task for readers, and the paths that the failure names, one a line."""
-    words = Task(
-        repository=task.repository,
-        diagnosis=task.diagnosis,
-        plan=task.check_plan,
-        excerpts=task.excerpts,
-        previous=task.previous_verdict,
-        comments=task.review_comments,
-    )
-    prompt = f"{_ORDERS}\n{briefing(words, _BRIEFING_BYTES)}\n"
+    prompt = f"{_ORDERS}\n{briefing(task, _BRIEFING_BYTES)}\n"
     paths = [path for path in task.diagnosis.files if "\n" not in path]
     return {
         _TASK: task.model_dump_json(indent=2).encode(),

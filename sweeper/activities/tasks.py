@@ -1,11 +1,11 @@
-"""What an agent is told: the task as a file, or in words."""
+"""What an agent is told."""
 
 from sweeper.activities import requests
 from sweeper.activities.checks import with_excerpts
 from sweeper.model import JobEvidence, Verdict
-from sweeper.policy.briefing import Task
+from sweeper.model.task import Task
 from sweeper.policy.triage import excerpt
-from sweeper.ports import Ports, TaskFile
+from sweeper.ports import Ports
 
 
 class TaskTeller:
@@ -14,9 +14,9 @@ class TaskTeller:
     def __init__(self, ports: Ports) -> None:
         self._artifacts = ports.artifacts
 
-    async def as_file(self, request: requests.AttemptRequest) -> TaskFile:
-        """For an agent that reads a file."""
-        return TaskFile(
+    async def task(self, request: requests.AttemptRequest) -> Task:
+        """Of that attempt."""
+        return Task(
             sweep=request.sweep,
             attempt=request.n,
             repository=request.facts.run.repository,
@@ -27,17 +27,6 @@ class TaskTeller:
             previous_verdict=await self._readable(request.previous),
             review_comments=request.review_comments,
             allowance=request.allowance,
-        )
-
-    async def in_words(self, request: requests.AttemptRequest) -> Task:
-        """For an agent that reads words."""
-        return Task(
-            repository=request.facts.run.repository,
-            diagnosis=request.diagnosis,
-            plan=request.plan,
-            excerpts=await self._excerpts(request),
-            previous=await self._readable(request.previous),
-            comments=request.review_comments,
         )
 
     async def _excerpts(self, request: requests.AttemptRequest) -> dict[str, str]:

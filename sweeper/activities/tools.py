@@ -54,7 +54,7 @@ class ToolActivities:
     @activity.defn(name=names.BRIEF_AGENT.name)
     async def brief_agent(self, request: requests.AttemptRequest) -> toolbox.Briefing:
         """The task in words."""
-        task = await self._teller.in_words(request)
+        task = await self._teller.task(request)
         text = self._redactor.redact(briefing(task, ANSWER_BYTES).encode()).decode("utf-8", "replace")
         return toolbox.Briefing(text=text[:ANSWER_BYTES], suspicions=suspected(task))
 

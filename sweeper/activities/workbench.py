@@ -83,7 +83,7 @@ class WorkbenchActivities:
         workspace = await self._workspaces.create(
             bench.journal.repository_id, f"{request.sweep}.fix{request.n}", request.base
         )
-        report = await agent.fix(await self._teller.as_file(request), workspace, request.agent_timeout)
+        report = await agent.fix(await self._teller.task(request), workspace, request.agent_timeout)
         if report.outcome is not FixOutcome.EDITED:
             return requests.FixAnswer(report=report)
         try:

@@ -4,11 +4,8 @@ Everything foreign (logs, names, commands, comments) is data: each of its lines 
 close its own frame and go on as ours.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-from sweeper.model import CheckPlan, Diagnosis, Verdict
 from sweeper.model.proposal import ReviewComment
+from sweeper.model.task import Task
 from sweeper.policy.suspicion import suspicions
 
 BAR = "| "
@@ -16,27 +13,6 @@ _LOG_BYTES = 6 << 10
 _RESULT_BYTES = 3 << 10
 _COMMENT_BYTES = 3 << 10
 _CUT = "[... cut ...]"
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is known when an attempt begins. Texts are redacted already."""
-
-    repository: str
-    diagnosis: Diagnosis
-    plan: CheckPlan
-    excerpts: Mapping[str, str] = field(default_factory=dict)
-    previous: Verdict | None = None
-    comments: tuple[ReviewComment, ...] = ()
-
-    def foreign(self) -> dict[str, str]:
-        """Every text that somebody else wrote, by the name a reader knows it by."""
-        texts = {f"log of {job}": text for job, text in self.excerpts.items()}
-        for number, comment in enumerate(self.comments, start=1):
-            texts[f"review comment {number}"] = comment.body
-        for result in self.previous.results if self.previous else ():
-            texts[f"output of {result.check}"] = result.excerpt
-        return texts
 
 
 def barred(text: str, limit: int) -> str:
@@ -59,7 +35,17 @@ def briefing(task: Task, limit: int) -> str:
 
 def suspected(task: Task) -> tuple[str, ...]:
     """Where the task's foreign texts may try to give orders."""
-    return suspicions(task.foreign())
+    return suspicions(_foreign(task))
+
+
+def _foreign(task: Task) -> dict[str, str]:
+    """Every text that somebody else wrote, by the name a reader knows it by."""
+    texts = {f"log of {job}": text for job, text in task.excerpts.items()}
+    for number, comment in enumerate(task.review_comments, start=1):
+        texts[f"review comment {number}"] = comment.body
+    for result in task.previous_verdict.results if task.previous_verdict else ():
+        texts[f"output of {result.check}"] = result.excerpt
+    return texts
 
 
 def _failure(task: Task) -> list[str]:
@@ -72,7 +58,9 @@ def _failure(task: Task) -> list[str]:
     ]
     facts += [f"file: {path}" for path in found.files[:20]]
     facts += [f"test: {test}" for test in found.tests[:20]]
-    facts += [f"check {check.name!r}, in {check.working_directory}: {check.command}" for check in task.plan.checks]
+    facts += [
+        f"check {check.name!r}, in {check.working_directory}: {check.command}" for check in task.check_plan.checks
+    ]
     errors = "\n".join(found.error_lines[:20])
     return [
         "A CI run failed. What is known of it:",
@@ -88,7 +76,7 @@ def _logs(task: Task) -> list[str]:
 
 
 def _before(task: Task) -> list[str]:
-    verdict = task.previous
+    verdict = task.previous_verdict
     if verdict is None:
         return []
     parts = [f"An earlier attempt was found to be {verdict.kind.value}:", barred(verdict.reason, _COMMENT_BYTES)]
@@ -105,9 +93,9 @@ def _before(task: Task) -> list[str]:
 
 
 def _comments(task: Task) -> list[str]:
-    if not task.comments:
+    if not task.review_comments:
         return []
-    told = "\n".join(f"{_place(comment)}: {comment.body}" for comment in task.comments)
+    told = "\n".join(f"{_place(comment)}: {comment.body}" for comment in task.review_comments)
     return ["A reviewer of the earlier proposal asks for this:", barred(told, _COMMENT_BYTES)]
 
 

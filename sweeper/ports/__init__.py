@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sweeper.policy.redaction import Redactor
-from sweeper.ports.agents import FixAgent, TaskFile
+from sweeper.ports.agents import FixAgent
 from sweeper.ports.artifacts import Artifacts
 from sweeper.ports.code_host import CodeHost, LogAnswer, NewPull, OpenedPull, PullRef
 from sweeper.ports.downloads import Downloads, Gate
@@ -48,7 +48,6 @@ __all__ = [
     "SweepView",
     "Sweeps",
     "Targets",
-    "TaskFile",
     "WorkerLife",
     "Workspaces",
 ]

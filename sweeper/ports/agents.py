@@ -1,30 +1,10 @@
-"""Agents that edit a workspace, and what they are told."""
+"""Agents that edit a workspace."""
 
 from datetime import timedelta
 from typing import Protocol, runtime_checkable
 
-from pydantic import Field
-
-from sweeper.model import Allowance, CheckPlan, Diagnosis, FixReport, Spent, Verdict, Wire, Workspace
-from sweeper.model.proposal import ReviewComment
-
-
-class TaskFile(Wire):
-    """What an agent is told, as the JSON file that SWEEPER_TASK names. Logs in it are data, not instructions.
-
-    `allowance` is for who runs the agent, and not in the file.
-    """
-
-    sweep: str
-    attempt: int
-    repository: str
-    failing_sha: str
-    diagnosis: Diagnosis
-    excerpts: dict[str, str] = {}
-    check_plan: CheckPlan
-    previous_verdict: Verdict | None = None
-    review_comments: tuple[ReviewComment, ...] = ()
-    allowance: Allowance = Field(default=Allowance(), exclude=True)
+from sweeper.model import FixReport, Spent, Workspace
+from sweeper.model.task import Task
 
 
 class FixAgent(Protocol):
@@ -35,7 +15,7 @@ class FixAgent(Protocol):
         """As configured in SWEEPER_AGENTS."""
         ...
 
-    async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
+    async def fix(self, task: Task, workspace: Workspace, timeout: timedelta) -> FixReport:
         """Try once. A failing agent is a report, not an error."""
         ...
 

@@ -30,12 +30,12 @@ from adapters.agents.command import CommandAgent
 from adapters.artifacts import FileArtifacts
 from adapters.sandbox import Bubblewrap, Unsandboxed
 from sweeper.model import Workspace
-from sweeper.ports import TaskFile
+from sweeper.model.task import Task
 
 kind, work, told, command, store = sys.argv[1:]
 agent = CommandAgent(command, globals()[kind](), FileArtifacts(store))
 workspace = Workspace(host="h", name="w", repository_id=1, commit="0" * 40, path=work)
-asyncio.run(agent.fix(TaskFile.model_validate_json(told), workspace, timedelta(minutes=1)))
+asyncio.run(agent.fix(Task.model_validate_json(told), workspace, timedelta(minutes=1)))
 """
 
 

@@ -19,7 +19,7 @@ from sweeper.model import (
     Patch,
     Workspace,
 )
-from sweeper.ports import TaskFile
+from sweeper.model.task import Task
 from tests.support.git_origin import GitOrigin
 from tests.support.recording import RecordingStore
 from tests.support.sandboxes import usable
@@ -81,9 +81,9 @@ async def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path, await usable(Bubblewrap()))
 
 
-def told(*checks: Check, of_class: FailureClass) -> TaskFile:
+def told(*checks: Check, of_class: FailureClass) -> Task:
     diagnosis = Diagnosis(job="j", step="s", command="", failure_class=of_class, action="fix", signature="s")
-    return TaskFile(
+    return Task(
         sweep="sweep-1-1",
         attempt=1,
         repository="o/r",

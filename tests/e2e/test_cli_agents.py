@@ -23,7 +23,7 @@ from adapters.models.recorded.options import RecordedInfo
 from adapters.models.recorded.script import Script, ToolCall, Turn
 from adapters.sandbox import choose_sandbox
 from sweeper.model import Check, CheckPlan, Diagnosis, FailureClass, FixOutcome, Workspace
-from sweeper.ports import TaskFile
+from sweeper.model.task import Task
 from tests.support.commands import environment, sweeper
 from tests.support.git_origin import git
 from tests.support.local_repository import fingerprint
@@ -168,8 +168,8 @@ async def test_try_takes_a_real_coding_agents_fix_through_proof_review_and_merge
     assert fingerprint(repository) == was
 
 
-def task() -> TaskFile:
-    return TaskFile(
+def task() -> Task:
+    return Task(
         sweep="sweep-1-1",
         attempt=1,
         repository="jpvanhal/inflection",

@@ -48,8 +48,9 @@ from sweeper.model import (
     Verdict,
     VerdictKind,
 )
+from sweeper.model.task import Task
 from sweeper.policy.triage import diagnose
-from sweeper.ports import Artifacts, Ports, Sandbox, TaskFile
+from sweeper.ports import Artifacts, Ports, Sandbox
 from tests.support.code_host import FakeCodeHost
 from tests.support.git_origin import git
 from tests.support.recording import patch_of
@@ -151,7 +152,7 @@ class Scene:
         workspaces = self._ports.workspaces
         workspace = await workspaces.create(REPOSITORY_ID, f"{SWEEP}.fix1", broken)
         agent = CommandAgent(self._wish.mending, self._ports.sandbox, self._ports.artifacts)
-        task = TaskFile(
+        task = Task(
             sweep=SWEEP,
             attempt=1,
             repository="real/repository",

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from sweeper.model import FixOutcome, FixReport, Spent, Workspace
-from sweeper.ports import TaskFile
+from sweeper.model.task import Task
 
 Edit = Callable[[Workspace], None]
 NOTHING = Spent()
@@ -50,10 +50,10 @@ class ScriptedAgent:
 
     turns: list[Turn]
     name: str = "scripted"
-    tasks: list[TaskFile] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
     gate: Gate | None = None
 
-    async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
+    async def fix(self, task: Task, workspace: Workspace, timeout: timedelta) -> FixReport:
         """Do the next turn."""
         turn = self.turns[min(len(self.tasks), len(self.turns) - 1)]
         self.tasks.append(task)

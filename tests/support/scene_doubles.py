@@ -24,7 +24,7 @@ from sweeper.model import (
 )
 from sweeper.model.crowd import Crowd
 from sweeper.model.days import SettleRequest
-from sweeper.ports import TaskFile
+from sweeper.model.task import Task
 from tests.support.code_host_scene import FakeGitHub
 from tests.support.workspaces import FakeWorkspaces
 
@@ -133,7 +133,7 @@ class BusyAgent:
     def __init__(self) -> None:
         self.started, self.stopped = asyncio.Event(), asyncio.Event()
 
-    async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
+    async def fix(self, task: Task, workspace: Workspace, timeout: timedelta) -> FixReport:
         self.started.set()
         try:
             await asyncio.Event().wait()

@@ -16,7 +16,8 @@ from sweeper.model import (
     VerdictKind,
 )
 from sweeper.model.proposal import ReviewComment
-from sweeper.policy.briefing import BAR, Task, barred, briefing, suspected
+from sweeper.model.task import Task
+from sweeper.policy.briefing import BAR, barred, briefing, suspected
 
 LIMIT = 16 << 10
 FOUND = Diagnosis(
@@ -34,7 +35,17 @@ PLAN = CheckPlan(checks=(Check(name="test", command="pytest -q"),))
 
 
 def _task(log: str = "", previous: Verdict | None = None, *comments: ReviewComment) -> Task:
-    return Task("o/r", FOUND, PLAN, {"test": log}, previous, comments)
+    return Task(
+        sweep="sweep-1-1",
+        attempt=1,
+        repository="o/r",
+        failing_sha="a" * 40,
+        diagnosis=FOUND,
+        check_plan=PLAN,
+        excerpts={"test": log},
+        previous_verdict=previous,
+        review_comments=comments,
+    )
 
 
 def test_it_names_the_failure_the_check_and_the_error_lines() -> None:

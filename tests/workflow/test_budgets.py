@@ -24,7 +24,7 @@ from sweeper.model import (
     Workspace,
 )
 from sweeper.model.days import SettleRequest
-from sweeper.ports import TaskFile
+from sweeper.model.task import Task
 from sweeper.workflows.sweep import SweepWorkflow
 from tests.support.agents import ScriptedAgent, Turn
 from tests.support.code_host_state import FakeJob
@@ -191,7 +191,7 @@ class CountingAgent:
     def __init__(self) -> None:
         self.started = asyncio.Event()
 
-    async def fix(self, task: TaskFile, workspace: Workspace, timeout: timedelta) -> FixReport:
+    async def fix(self, task: Task, workspace: Workspace, timeout: timedelta) -> FixReport:
         self.started.set()
         try:
             await asyncio.Event().wait()

@@ -16,10 +16,11 @@ from sweeper.activities.verifier import FILE_BYTES
 from sweeper.errors import PolicyDenied
 from sweeper.model import Allowance, Check, CheckPlan, CommitMeta, Limits, Tool, Workspace
 from sweeper.model.journal import AgentAction, JournalRef
+from sweeper.model.task import Task
 from sweeper.policy.redaction import Redactor
 from sweeper.policy.rendering.story import change, story
 from sweeper.policy.tampering import Exam, tampering
-from sweeper.ports import SandboxFacts, SandboxLimits, SandboxResult, SandboxRun, TaskFile
+from sweeper.ports import SandboxFacts, SandboxLimits, SandboxResult, SandboxRun
 from sweeper.ports.models import ModelDoors
 from tests.security.agents.case import Hostile
 from tests.security.agents.door import ALLOWANCE, door_for
@@ -140,7 +141,7 @@ class Arena:
     async def _told(self, case: Hostile, workspace: Workspace, journal: JournalRef, doors: ModelDoors | None) -> Left:
         artifacts = MemoryArtifacts()
         command = case.command(self._filler(workspace, journal), self.mark)
-        task = TaskFile(
+        task = Task(
             sweep=journal.sweep,
             attempt=1,
             repository="octo/app",
