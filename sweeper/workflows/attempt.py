@@ -136,6 +136,7 @@ class AttemptWorkflow:
 _WHAT_HAPPENED = {
     FixOutcome.TIMED_OUT: "ran into its time limit, so nothing it did is used",
     FixOutcome.FAILED: "failed, so nothing it did is used",
+    FixOutcome.CANCELLED: "was stopped, so nothing it did is used",
 }
 
 

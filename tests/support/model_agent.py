@@ -24,6 +24,7 @@ from adapters.agents.llm.worker import WorkerKit, build_llm_worker
 from sweeper.activities import names, requests, toolbox
 from sweeper.activities.names import TASK_QUEUE, host_queue
 from sweeper.activities.toolbox import ANSWER_BYTES, Bench, ToolAnswer
+from sweeper.errors import NotFound
 from sweeper.model import Allowance, Check, CheckPlan, Limits, Patch, Reproduction, Timeouts
 from sweeper.model.journal import RecordState
 from sweeper.worker import EdgeInterceptor, workflow_runner
@@ -56,7 +57,9 @@ def attempt_request(**changes: object) -> requests.AttemptRequest:
 
 @dataclass
 class MemoryTools:
-    """The tools' activities over one file tree per tip. Look at `used`, `edits` and `reports`."""
+    """The tools' activities over one file tree per tip. Look at `used`, `edits` and `reports`. `is_lost`: the end of an
+    attempt cannot be recorded.
+    """
 
     files: dict[str, str] = field(default_factory=dict)
     used: list[str] = field(default_factory=list)
@@ -66,6 +69,7 @@ class MemoryTools:
     done: dict[str, str] = field(default_factory=dict)
     briefing: str = "The check pytest fails in app.py."
     suspicions: tuple[str, ...] = ()
+    is_lost: bool = False
 
     def tree(self, tip: str) -> dict[str, str]:
         return self.trees.setdefault(tip, dict(self.files)) if tip == FAILING_SHA else self.trees[tip]
@@ -133,6 +137,8 @@ class MemoryTools:
     @activity.defn(name=names.FINISH_ATTEMPT.name)
     async def finish_attempt(self, request: toolbox.FinishRequest) -> requests.FixAnswer:
         self.reports.append(request)
+        if self.is_lost:
+            raise NotFound("The journal is gone; let a new attempt begin.")
         tip = request.bench.tip
         patch = Patch(commit=tip, tree=tip, parent=FAILING_SHA, patch_id=tip) if tip != FAILING_SHA else None
         return requests.FixAnswer(report=request.report, patch=patch)

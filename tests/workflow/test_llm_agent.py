@@ -57,6 +57,25 @@ async def attempt(env: WorkflowEnvironment, model: ScriptedModel, tools: MemoryT
         return (await (await start(env.client)).result()).report
 
 
+async def test_an_attempt_that_is_stopped_tells_what_it_spent(env: WorkflowEnvironment) -> None:
+    model = script([("read_file", {"path": "app.py"})])
+    model.holds = 2
+    async with working(env.client, MemoryTools(files={"app.py": "broken"}), model):
+        handle = await start(env.client)
+        while 2 not in model.asked:
+            await asyncio.sleep(0.01)
+        await handle.cancel()
+        report = (await handle.result()).report
+    assert (report.outcome, report.spent.model_calls, report.spent.tokens) == (FixOutcome.CANCELLED, 2, 220)
+
+
+async def test_an_attempt_whose_end_cannot_be_recorded_tells_what_it_spent(env: WorkflowEnvironment) -> None:
+    tools = MemoryTools(files={"app.py": "broken"}, is_lost=True)
+    report = await attempt(env, script([("read_file", {"path": "app.py"})], [("finish", FINISH)]), tools)
+    assert (report.outcome, report.spent.model_calls) == (FixOutcome.FAILED, 2)
+    assert "is gone" in report.summary
+
+
 async def test_edits_asked_for_at_once_are_all_made_and_in_order(env: WorkflowEnvironment) -> None:
     tools = MemoryTools(files={"a.py": "1\n", "b.py": "1\n"})
     model = script(

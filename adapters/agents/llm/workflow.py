@@ -1,9 +1,11 @@
 """The agent's workflow: brief it, let it work, record what its work comes to."""
 
+import asyncio
 from collections.abc import Sequence
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
+from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
     from pydantic_ai import UsageLimits
@@ -18,7 +20,7 @@ from sweeper.activities import names
 from sweeper.activities.requests import FixAnswer
 from sweeper.activities.toolbox import FinishRequest, ModelReady, ModelTask
 from sweeper.errors import NON_RETRYABLE
-from sweeper.model import FixOutcome
+from sweeper.model import FixOutcome, FixReport
 from sweeper.model.fix import Trouble
 from sweeper.workflows.calls import was_cancelled
 
@@ -45,12 +47,22 @@ class LlmWorkflow:
 
     @workflow.run
     async def run(self, task: Task) -> FixAnswer:
-        """What the agent left; one that fails is a report, not an error. A cancellation goes through."""
-        end = await self._begin() if task.progress is None else None
-        end = end or await self._work()
-        report = self._now().report(task.attempt, end)
-        finish = FinishRequest(attempt=task.attempt, bench=self._hands.bench, report=report)
-        return await self._hands.do(names.FINISH_ATTEMPT, finish)
+        """What the agent left; one that fails is a report, not an error. So is one that is stopped or whose end cannot be
+        recorded, once a model was asked: what that cost is told to whoever counts it.
+        """
+        try:
+            end = await self._begin() if task.progress is None else None
+            end = end or await self._work()
+            finish = FinishRequest(attempt=task.attempt, bench=self._hands.bench, report=self._report(end))
+            return await self._hands.do(names.FINISH_ATTEMPT, finish)
+        except (asyncio.CancelledError, FailureError) as error:
+            if not self._meter.spent.model_calls:
+                raise
+            stopped = Ending(FixOutcome.CANCELLED, "It was stopped with its sweep.")
+            return FixAnswer(report=self._report(stopped if was_cancelled(error) else ending(error)))
+
+    def _report(self, end: Ending) -> FixReport:
+        return self._now().report(self._task.attempt, end)
 
     def _now(self) -> Progress:
         return self._begun.now(self._hands, self._meter)
