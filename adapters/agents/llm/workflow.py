@@ -47,8 +47,9 @@ class LlmWorkflow:
 
     @workflow.run
     async def run(self, task: Task) -> FixAnswer:
-        """What the agent left; one that fails is a report, not an error. So is one that is stopped or whose end cannot be
-        recorded, once a model was asked: what that cost is told to whoever counts it.
+        """What the agent left; one that fails is a report, not an error.
+
+        So is one that is stopped or cannot be recorded, once a model was asked: whoever counts learns what that cost.
         """
         try:
             end = await self._begin() if task.progress is None else None
