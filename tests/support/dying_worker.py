@@ -41,6 +41,7 @@ from adapters.sandbox import Unsandboxed, choose_sandbox
 from adapters.temporal.spending import TemporalSpending
 from adapters.temporal.sweeps import TemporalSweeps
 from adapters.temporal.targets import TemporalTargets
+from sweeper.activities.names import TASK_QUEUE
 from sweeper.cli import composition
 from sweeper.cli.model_worker import model_workers
 from sweeper.cli.upkeep import caretaking
@@ -340,7 +341,8 @@ async def _work(life: Life) -> None:
     ports, sweeps = await _ports(life, settings), TemporalSweeps(client, queue)
     care = caretaking(settings, prepare_state_dir(settings), ports.code_host, sweeps)
     options = WorkerOptions(task_queue=queue, activities=life.activities)
-    spending = TemporalSpending(client, life.github.url, queue)
+    # Whoever has a queue of its own shares nothing: what it started there nobody would serve once it is dead.
+    spending = TemporalSpending(client, life.github.url if queue == TASK_QUEUE else f"http://{queue}", queue)
     durable = Durable(sweeps, TemporalTargets(client, queue), care, spending=spending)
     await run_workers([*build_workers(client, ports, durable, options), *model_workers(client, settings)])
 
