@@ -32,14 +32,18 @@ def tree_of(mirror: HeldMirror, commit: str) -> str:
 
 
 def describe(mirror: HeldMirror, parent: str, commit: str) -> Patch:
-    """The change between two commits in numbers. `patch_id` is `git patch-id --stable` over the full-index diff."""
+    """The change between two commits in numbers.
+
+    `patch_id` is `git patch-id --verbatim` over the full-index diff: without that it passes over blanks, and the same
+    lines at another depth are another program.
+    """
     changed, lines = _changed(mirror, parent, commit)
     diff = mirror.ask("diff-tree", "-p", *_PLAIN_DIFF, parent, commit).stdout
     return Patch(
         commit=commit,
         tree=tree_of(mirror, commit),
         parent=parent,
-        patch_id=mirror.ask("patch-id", "--stable", stdin=diff).text.partition(" ")[0],
+        patch_id=mirror.ask("patch-id", "--verbatim", stdin=diff).text.partition(" ")[0],
         files=tuple(_readable(path) for path in sorted(changed)[:SHOWN_FILES]),
         files_changed=len(changed),
         lines_changed=lines,

@@ -96,7 +96,7 @@ def error_of(argv: tuple[str, ...], exit_code: int, stderr: str, access: GitAcce
     said = _tail(text)
     call = _shown(argv)
     if exit_code == 127:
-        return MissingTool("git is not on this machine; install git 2.38 or newer.")
+        return MissingTool("git is not on this machine; install git 2.39 or newer.")
     if exit_code < 0 or _TIMEOUT.search(text):
         return Transient(f"`{call}` took too long or was killed; it is tried again.")
     for rule in _RULES:

@@ -24,8 +24,8 @@ from worktrees.failures import basic_credential, error_of
 from worktrees.running import UNDER_WAY, UnderWay
 
 LOCAL_SECONDS = 300.0
-NEEDED_VERSION = (2, 38)
-"""`git merge-tree --write-tree` came with 2.38."""
+NEEDED_VERSION = (2, 39)
+"""`git merge-tree --write-tree` came with 2.38, `git patch-id --verbatim` with 2.39."""
 
 _KEPT = frozenset(
     {"PATH", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"}
@@ -159,12 +159,12 @@ class GitDoor:
     def _find(self) -> str:
         program = shutil.which("git")
         if program is None:
-            raise MissingTool("git is not on this machine; install git 2.38 or newer.")
+            raise MissingTool("git is not on this machine; install git 2.39 or newer.")
         self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
         answer = self._execute(program, GitCall(("version",)), None)
         found = re.search(r"(\d+)\.(\d+)", answer.text)
         if not found or (int(found[1]), int(found[2])) < NEEDED_VERSION:
-            raise MissingTool(f"{program} is too old ({answer.text[:40]}); install git 2.38 or newer.")
+            raise MissingTool(f"{program} is too old ({answer.text[:40]}); install git 2.39 or newer.")
         self._program = program
         return program
 

@@ -303,6 +303,16 @@ async def test_the_same_change_on_another_base_keeps_its_patch_id(scene: Scene) 
     assert len(ids) == 1
 
 
+async def test_the_same_lines_at_another_depth_are_another_patch(scene: Scene) -> None:
+    base = scene.origin.commit({"a.py": "def f(x):\n    if x:\n        x += 1\n"})
+    ids = set()
+    for n, blanks in enumerate(("    ", "        ", "\t")):
+        workspace = await scene.workspace(base, f"sweep-{n}-1")
+        Path(workspace.path, "a.py").write_text(f"def f(x):\n    if x:\n        x += 1\n{blanks}return x\n")
+        ids.add((await scene.snap(workspace, f"refs/sweeper/sweep-{n}-1/1")).patch_id)
+    assert len(ids) == 3
+
+
 async def test_a_change_of_many_files_is_listed_in_part_and_counted_in_full(scene: Scene) -> None:
     workspace = await scene.workspace(scene.origin.commit({"a": "a"}))
     for n in range(130):
