@@ -16,7 +16,7 @@ from adapters.agents.fixing import (
     scripts_in,
 )
 from adapters.agents.fixing.account import Account
-from adapters.agents.fixing.ledger import Mark
+from adapters.agents.fixing.marks import Mark
 from adapters.agents.fixing.room import Clock, Means, Room
 from sweeper.errors import BadInput, Unverifiable
 from sweeper.model import Check, FixOutcome, FixReport, PlanStep, Workspace

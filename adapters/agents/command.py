@@ -11,7 +11,7 @@ from datetime import timedelta
 from adapters.agents.presets import Preset
 from adapters.agents.report import outcome_of, report, summary_of
 from adapters.agents.telling import PROMPT_VERSION, told_files, told_variables
-from adapters.agents.transcripts import Account
+from adapters.agents.transcripts import Claim
 from sweeper.errors import BadInput
 from sweeper.model import FixOutcome, FixReport, Spent, Trouble, Workspace
 from sweeper.model.task import Task
@@ -80,33 +80,33 @@ class CommandAgent:
 
     async def _report(self, task: Task, result: SandboxResult, door: ModelDoor | None) -> FixReport:
         said = await report(NAME, outcome_of(result), result, self._artifacts)
-        account = self._account(result)
-        trouble = _trouble(said, result, account, door)
+        claim = self._claim(result)
+        trouble = _trouble(said, result, claim, door)
         told = {
             "spent": (door.spent if door else Spent()).model_copy(update={"seconds": result.seconds}),
-            "summary": self._summary(said, account, trouble, door),
+            "summary": self._summary(said, claim, trouble, door),
             "versions": self._versions(),
             "suspicions": suspected(task),
             "trouble": trouble,
         }
         return said.model_copy(update=told)
 
-    def _account(self, result: SandboxResult) -> Account:
+    def _claim(self, result: SandboxResult) -> Claim:
         """Of the program itself, and else by the signs in what it printed, the last ones first."""
         if self._preset is None:
-            return Account()
+            return Claim()
         output = result.output.decode(errors="replace")
-        account = self._preset.read(output)
-        if account.trouble is not None:
-            return account
+        claim = self._preset.read(output)
+        if claim.trouble is not None:
+            return claim
         lines = output.splitlines()[-200:]
         found = (trouble for line in reversed(lines) for sign, trouble in self._preset.signs if sign.search(line))
-        return Account(words=account.words, trouble=next(found, None))
+        return Claim(words=claim.words, trouble=next(found, None))
 
-    def _summary(self, said: FixReport, account: Account, trouble: Trouble | None, door: ModelDoor | None) -> str:
+    def _summary(self, said: FixReport, claim: Claim, trouble: Trouble | None, door: ModelDoor | None) -> str:
         if trouble is Trouble.NO_PROGRAM and self._preset is not None:
             return f"There is no {self._preset.program} in the sandbox; install it ({self._preset.install})."
-        own = said.summary if account.words is None else summary_of(account.words.encode())
+        own = said.summary if claim.words is None else summary_of(claim.words.encode())
         why = door.trouble if door else None
         return f"{why}. {own}".strip() if why else own
 
@@ -134,7 +134,7 @@ def _script(command: str | Preset, doors: ModelDoors | None) -> str:
     return command
 
 
-def _trouble(said: FixReport, result: SandboxResult, account: Account, door: ModelDoor | None) -> Trouble | None:
+def _trouble(said: FixReport, result: SandboxResult, claim: Claim, door: ModelDoor | None) -> Trouble | None:
     """The first that is known, from what is ours to know down to what it says itself."""
     if result.exit_code == _NO_PROGRAM_EXIT:
         return Trouble.NO_PROGRAM
@@ -142,6 +142,6 @@ def _trouble(said: FixReport, result: SandboxResult, account: Account, door: Mod
         return Trouble.LIMIT
     if door is not None and door.trouble is not None:
         return Trouble.USED_UP if door.is_used_up else Trouble.MODEL_AWAY
-    if account.trouble is not None:
-        return account.trouble
+    if claim.trouble is not None:
+        return claim.trouble
     return Trouble.EXIT_CODE if said.outcome is FixOutcome.FAILED else None

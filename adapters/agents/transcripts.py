@@ -12,38 +12,38 @@ _MAX_LINE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Account:
+class Claim:
     """Its last words, or none where its format is not understood; and what kept it from its work."""
 
     words: str | None = None
     trouble: Trouble | None = None
 
 
-Reading = Callable[[str], Account]
+Reading = Callable[[str], Claim]
 
 
-def read_plain(_output: str) -> Account:
+def read_plain(_output: str) -> Claim:
     """Nothing is known of the format."""
-    return Account()
+    return Claim()
 
 
-def read_claude(output: str) -> Account:
+def read_claude(output: str) -> Claim:
     """`--output-format stream-json`: the last event is the result, with each tool use that was not permitted.
 
     https://docs.claude.com/en/docs/claude-code/sdk/sdk-headless
     """
     results = [event for event in _events(output) if event.get("type") == "result"]
     if not results:
-        return Account()
+        return Claim()
     denied = results[-1].get("permission_denials")
     words = results[-1].get("result")
-    return Account(
+    return Claim(
         words=words if isinstance(words, str) else None,
         trouble=Trouble.PERMISSION if isinstance(denied, Sequence) and denied else None,
     )
 
 
-def read_codex(output: str) -> Account:
+def read_codex(output: str) -> Claim:
     """`exec --json`: items of kind agent_message, and an event that fails the turn."""
     words: str | None = None
     for event in _events(output):
@@ -51,7 +51,7 @@ def read_codex(output: str) -> Account:
         holder = item if isinstance(item, Mapping) and item.get("type") == "agent_message" else event.get("error")
         said = (holder.get("text") or holder.get("message")) if isinstance(holder, Mapping) else None
         words = said if isinstance(said, str) else words
-    return Account(words=words)
+    return Claim(words=words)
 
 
 def _events(output: str) -> Iterator[Mapping[str, JsonValue]]:

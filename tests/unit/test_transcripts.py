@@ -5,7 +5,7 @@ import json
 import pytest
 
 from adapters.agents.presets import PRESETS
-from adapters.agents.transcripts import Account, Reading, read_claude, read_codex, read_plain
+from adapters.agents.transcripts import Claim, Reading, read_claude, read_codex, read_plain
 from sweeper.model import Trouble
 
 
@@ -15,8 +15,8 @@ def lines(*events: object) -> str:
 
 def test_a_result_with_uses_that_were_not_permitted_is_a_permission_trouble() -> None:
     denied = {"type": "result", "is_error": False, "result": "Done", "permission_denials": [{"tool_name": "Write"}]}
-    assert read_claude(lines({"type": "assistant"}, denied)) == Account("Done", Trouble.PERMISSION)
-    assert read_claude(lines({**denied, "permission_denials": []})) == Account("Done", None)
+    assert read_claude(lines({"type": "assistant"}, denied)) == Claim("Done", Trouble.PERMISSION)
+    assert read_claude(lines({**denied, "permission_denials": []})) == Claim("Done", None)
 
 
 def test_the_last_message_is_its_word() -> None:
@@ -38,7 +38,7 @@ def test_the_last_message_is_its_word() -> None:
         '{"type": "result", "result": "' + "x" * (2 << 20) + '"}\n',
     ],
 )
-def test_what_is_not_understood_is_no_account(read: Reading, output: str) -> None:
+def test_what_is_not_understood_is_no_claim(read: Reading, output: str) -> None:
     assert read(output).words is None
 
 

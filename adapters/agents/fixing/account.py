@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from adapters.agents.fixing.ledger import Mark
+from adapters.agents.fixing.marks import Mark
 from adapters.agents.fixing.repairs import Repair
 from adapters.agents.report import outcome_of, summary_of
 from sweeper.model import FixOutcome, FixReport, PlanStep

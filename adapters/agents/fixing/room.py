@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from adapters.agents.fixing.addresses import SCRIPT, arguments
-from adapters.agents.fixing.ledger import MARK, TIDY, Mark, read_mark
+from adapters.agents.fixing.marks import MARK, TIDY, Mark, read_mark
 from sweeper.activities.steps import PLAIN, FileCommands, JobState, left_at
 from sweeper.errors import Unverifiable
 from sweeper.model import Check, PlanStep, Workspace
