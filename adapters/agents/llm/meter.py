@@ -6,7 +6,6 @@ from sweeper.model import Allowance, Price, Spent
 
 MODEL_CALLS = 60
 """Where nobody set a bound: a loop without one ends only with somebody's money."""
-_TOKENS_PRICED = 1_000_000
 _MOST_TOKENS = 1 << 40
 _BYTES_PER_TOKEN = 4
 
@@ -34,19 +33,13 @@ class Meter:
                 model_calls=1,
                 input_tokens=input_tokens,
                 output_tokens=output_tokens,
-                micro_usd=self._cost(input_tokens, output_tokens),
+                micro_usd=self.price.cost(input_tokens, output_tokens) if self.price else 0,
             )
         )
 
     def took(self, span: timedelta, bound: timedelta) -> None:
         """A call's time. More than its bound is time without any worker, which is not the agent's."""
         self.spent = self.spent.plus(Spent(seconds=min(span, bound).total_seconds()))
-
-    def _cost(self, input_tokens: int, output_tokens: int) -> int:
-        if self.price is None:
-            return 0
-        whole = input_tokens * self.price.input_micro_usd + output_tokens * self.price.output_micro_usd
-        return -(-whole // _TOKENS_PRICED)
 
     @property
     def is_out_of_time(self) -> bool:

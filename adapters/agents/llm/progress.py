@@ -8,7 +8,6 @@ from adapters.agents.llm.meter import Meter
 from sweeper.activities.requests import AttemptRequest
 from sweeper.activities.toolbox import Bench, ModelReady, ModelTask
 from sweeper.model import FixReport, Spent, Wire
-from sweeper.model.journal import JournalRef
 
 
 class Progress(Wire):
@@ -59,10 +58,3 @@ class Progress(Wire):
             versions=self.ready.versions,
             suspicions=self.suspicions,
         )
-
-
-def first_bench(attempt: AttemptRequest) -> Bench:
-    """An empty journal on the commit the attempt starts from."""
-    run = attempt.facts.run
-    journal = JournalRef(repository_id=run.repository_id, sweep=attempt.sweep, attempt=attempt.n, base=attempt.base)
-    return Bench(repository=run.repository, journal=journal, tip=attempt.base)

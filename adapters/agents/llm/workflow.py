@@ -14,11 +14,11 @@ with workflow.unsafe.imports_passed_through():
     from adapters.agents.llm.agent import AGENT, Fix
     from adapters.agents.llm.desk import Deps, Desk
     from adapters.agents.llm.endings import EXPECTED, Ending, ending
-    from adapters.agents.llm.progress import Progress, first_bench
+    from adapters.agents.llm.progress import Progress
 
 from sweeper.activities import names
 from sweeper.activities.requests import FixAnswer
-from sweeper.activities.toolbox import FinishRequest, ModelReady, ModelTask
+from sweeper.activities.toolbox import FinishRequest, ModelReady, ModelTask, first_bench
 from sweeper.errors import NON_RETRYABLE
 from sweeper.model import FixOutcome, FixReport
 from sweeper.model.fix import Trouble
@@ -28,7 +28,7 @@ HISTORY_BYTES = 3 << 20
 """A history above this goes on as a new one; the server asks for that at 4 MiB."""
 
 
-class Task(ModelTask):
+class LlmTask(ModelTask):
     """As it is asked for, or as it goes on from where an earlier run was."""
 
     progress: Progress | None = None
@@ -39,14 +39,14 @@ class LlmWorkflow:
     """One attempt by a model."""
 
     @workflow.init
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: LlmTask) -> None:
         self._task = task
         self._begun = task.progress or Progress(ready=ModelReady(), host=task.host, bench=first_bench(task.attempt))
         self._meter = self._begun.meter(task.attempt)
         self._hands = self._begun.hands(task, self._meter)
 
     @workflow.run
-    async def run(self, task: Task) -> FixAnswer:
+    async def run(self, task: LlmTask) -> FixAnswer:
         """What the agent left; one that fails is a report, not an error.
 
         So is one that is stopped or cannot be recorded, once a model was asked: whoever counts learns what that cost.
