@@ -1,8 +1,8 @@
 """Agents that were reported to make CI green without a fix: each is rejected before anything is pushed.
 
-A bot turned type checking off to get its proposal merged (C21), one gutted the test of a security lock (C22), projects
-forbid agents to add skips or to change what passes (C23), nothing was run and that counted as green (C25), a push that
-edits workflows (C44), and a log whose text tells the agent to do so (C58).
+A bot turned type checking off to get its proposal merged, one gutted the test of a security lock, projects
+forbid agents to add skips or to change what passes, nothing was run and that counted as green, a push that
+edits workflows, and a log whose text tells the agent to do so.
 """
 
 from collections.abc import Mapping

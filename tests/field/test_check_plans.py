@@ -1,7 +1,7 @@
 """Trees that a check cannot be run on as they are, and configuration that would judge itself, as people met them.
 
-Worktrees whose submodules were empty, so that everything failed (C35); files of Git LFS that were pointers (C36);
-a request of a wrong shape that was half obeyed instead of refused (C18); fixes that edit a workflow file (C44).
+Worktrees whose submodules were empty, so that everything failed; files of Git LFS that were pointers;
+a request of a wrong shape that was half obeyed instead of refused; fixes that edit a workflow file.
 """
 
 from pathlib import Path

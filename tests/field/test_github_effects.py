@@ -1,9 +1,9 @@
 """What went wrong for others when they acted on GitHub, and does not for us.
 
-In the words of the field: a refused push was quietly done another way (C42); a commit without the sign-off its
-repository asks for (C43); a push that touches workflow files (C44); "already exists" taken for a failure (C45); a
-reviewer who cannot be asked took the whole proposal down (C46); a suspended installation was hammered for ever (C47);
-one burst of 503 stopped everything until a restart (C48).
+In the words of the field: a refused push was quietly done another way; a commit without the sign-off its
+repository asks for; a push that touches workflow files; "already exists" taken for a failure; a
+reviewer who cannot be asked took the whole proposal down; a suspended installation was hammered for ever;
+one burst of 503 stopped everything until a restart.
 """
 
 from collections.abc import AsyncIterator
@@ -89,7 +89,6 @@ class TestPushes:
     async def test_a_push_against_the_rules_is_refused_for_good_and_done_no_other_way(
         self, store: RecordingStore, origin: GitOrigin, said: str, advice: str
     ) -> None:
-        """C42, C44."""
         fix = await self.a_fix(store, origin)
         hook, asked = origin.path / "hooks" / "pre-receive", origin.path / "asked"
         hook.parent.mkdir(exist_ok=True)
@@ -106,7 +105,6 @@ class TestPushes:
     async def test_a_commit_is_signed_off_by_its_author(
         self, store: RecordingStore, journals: JournalStore, origin: GitOrigin
     ) -> None:
-        """C43."""
         failing = origin.commit({"a.txt": "one\n"})
         await store.fetch(REPO, [failing], origin.access)
         agent = ScriptedAgent([Turn(edit=write({"a.txt": "fixed\n"}))])
@@ -143,7 +141,6 @@ class TestPushes:
         assert shown.split("\n")[:2] == [f"sweeper[bot] <{email}>"] * 2
 
     async def test_an_agent_that_edits_a_workflow_file_gets_nothing_pushed(self, story: Scene) -> None:
-        """C44."""
         story.agent_does(edit({".github/workflows/ci.yml": "jobs: {}\n"}))
         await story.start()
 
@@ -156,7 +153,6 @@ class TestProposals:
     async def test_one_that_is_there_is_taken_over_and_a_head_that_is_not_is_an_error(
         self, scene: LoopbackScene
     ) -> None:
-        """C45."""
         opened, pull = await propose(scene)
         new = await new_pull(scene, pull.run, "sweep-1-1/propose/2")
 
@@ -168,7 +164,6 @@ class TestProposals:
         assert await scene.count("pull.create") == 1
 
     async def test_a_reviewer_who_cannot_be_asked_leaves_the_proposal_open(self, scene: LoopbackScene) -> None:
-        """C46."""
         _, pull = await propose(scene)
         people = ("nobody-here", await scene.host.login(), "maintainer")
 
@@ -183,7 +178,6 @@ class TestBadTimes:
     async def test_a_suspended_installation_is_asked_little_and_serves_again_without_a_restart(
         self, stage: tuple[LoopbackInfo, LoopbackScene]
     ) -> None:
-        """C47."""
         info, scene = stage
         scene.host = app = GitHubHost(access_as_app(info))
         _, pull = await propose(scene)
@@ -202,7 +196,6 @@ class TestBadTimes:
         app.close()
 
     async def test_a_sweep_whose_credentials_are_refused_waits_and_goes_on(self, story: Scene) -> None:
-        """C47."""
         story.github.fail_next("read_jobs", AuthBroken("End the suspension of the app."), times=4)
         await story.start()
 
@@ -215,7 +208,6 @@ class TestBadTimes:
         await story.ends(Outcome.CANCELLED)
 
     async def test_fifty_bad_answers_in_a_row_stop_no_sweep(self, story: Scene) -> None:
-        """C48."""
         story.github.fail_next("read_jobs", Transient("GitHub answered 503; this is tried again."), times=50)
         patient = SETTINGS.timeouts.model_copy(update={"tries": 60})
 
@@ -228,7 +220,6 @@ class TestBadTimes:
         await story.ends(Outcome.CANCELLED)
 
     async def test_after_fifty_bad_answers_the_client_is_as_good_as_before(self, scene: LoopbackScene) -> None:
-        """C48."""
         run = await scene.run("main")
         rule = {"method": "GET", "path": "/attempts/1$", "kind": "503", "when": "before", "times": 50}
         await scene.drive.faults(FaultRule.model_validate(rule))

@@ -1,7 +1,7 @@
 """What went wrong for others in what their bots wrote on GitHub, and does not for us.
 
-In the words of the field: a log of CI is a stranger's text, and orders in it were followed or passed on (C58); a bot
-posted its own token, which a command had printed, and the token was revoked (C59).
+In the words of the field: a log of CI is a stranger's text, and orders in it were followed or passed on; a bot
+posted its own token, which a command had printed, and the token was revoked.
 """
 
 from datetime import timedelta
