@@ -5,6 +5,7 @@ GitHub and the worker are processes of their own, as in real life; Temporal and 
 
 import asyncio
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -158,12 +159,19 @@ def _environment(settings: Settings) -> dict[str, str]:
         "SWEEPER_MODEL_URL": settings.model_url or "",
         "SWEEPER_MODEL_KEY": settings.model_key.get_secret_value() if settings.model_key else "",
         "SWEEPER_MODEL_PROVIDERS": ",".join(settings.model_providers),
+        "SWEEPER_PRICES": _prices(settings),
         "SWEEPER_ALLOW_UNSANDBOXED": "1" if settings.allow_unsandboxed else "",
         "SWEEPER_LOG_LEVEL": settings.log_level,
         "SWEEPER_RECONCILE_INTERVAL": "0s",  # what an earlier play left behind is its own business
         "PYTHONUNBUFFERED": "1",
     }
     return kept | {name: value for name, value in wanted.items() if value}
+
+
+def _prices(settings: Settings) -> str:
+    """As the setting is written."""
+    prices = {name: price.model_dump(mode="json") for name, price in settings.prices.items()}
+    return json.dumps(prices) if prices else ""
 
 
 def _log_file(state: StateDir, name: str) -> Path:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError
+from temporalio.exceptions import ActivityError, ChildWorkflowError, TimeoutError
 
 from sweeper.activities import names, requests, toolbox
 from sweeper.errors import NON_RETRYABLE
@@ -75,15 +75,36 @@ class AttemptWorkflow:
         if problem := await self._no_model(attempt):
             report = FixReport(agent=request.agent, outcome=FixOutcome.FAILED, summary=problem)
             return requests.FixAnswer(report=report)
-        answer: requests.FixAnswer = await workflow.execute_child_workflow(
-            names.MODEL_WORKFLOW,
-            toolbox.ModelTask(attempt=request, host=attempt.host, timeouts=attempt.timeouts),
-            id=f"{workflow.info().workflow_id}-llm",
-            task_queue=names.MODEL_QUEUE,
-            result_type=requests.FixAnswer,
-            cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-        )
+        try:
+            answer: requests.FixAnswer = await workflow.execute_child_workflow(
+                names.MODEL_WORKFLOW,
+                self._model_task(attempt),
+                id=f"{workflow.info().workflow_id}-llm",
+                task_queue=names.MODEL_QUEUE,
+                result_type=requests.FixAnswer,
+                # Only a queue that nobody polls for as long as we wait for any host reaches it.
+                execution_timeout=request.agent_timeout + attempt.timeouts.busy_host_total,
+                cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+            )
+        except ChildWorkflowError as error:
+            if not isinstance(error.cause, TimeoutError):
+                raise
+            report = FixReport(agent=request.agent, outcome=FixOutcome.TIMED_OUT, summary=NO_MODEL_WORKER)
+            return requests.FixAnswer(report=report)
         return answer
+
+    def _model_task(self, attempt: AttemptInput) -> toolbox.ModelTask:
+        """An agent's time is bounded for every agent alike; here by its allowance."""
+        request = attempt.request
+        longest = request.agent_timeout.total_seconds()
+        allowed = request.allowance.seconds
+        seconds = longest if allowed is None else min(longest, allowed)
+        return toolbox.ModelTask(
+            attempt=request.model_copy(update={"allowance": request.allowance.model_copy(update={"seconds": seconds})}),
+            host=attempt.host,
+            timeouts=attempt.timeouts,
+            home=workflow.info().task_queue,
+        )
 
     async def _no_model(self, attempt: AttemptInput) -> str | None:
         """Why no model can be asked. Its queue is polled only where a model is set up, and may be polled by nobody."""
