@@ -32,6 +32,7 @@ from adapters.agents.llm.folding import (
 from adapters.agents.llm.guard import ANSWER_BYTES, CALLS_AT_ONCE, let_through, refusal_of, without_body
 from adapters.agents.llm.hands import as_data
 from adapters.agents.llm.meter import MODEL_CALLS, Meter
+from adapters.models.proxy_upstream import upstream
 from sweeper.activities import toolbox
 from sweeper.errors import BadInput, PolicyDenied, SweeperError
 from sweeper.model import Allowance, FixOutcome, Price, Spent
@@ -253,3 +254,13 @@ def test_who_may_not_see_code_is_not_asked(access: ModelAccess, error: type[Swee
 def test_who_may_see_code_is_asked() -> None:
     ModelAccess(name="openai:m", key=SecretStr("k")).check()
     ModelAccess(name="openai:m", url="http://127.0.0.1:8080/v1", providers=("127.0.0.1",)).check()
+    ModelAccess(name="openai:m", key=SecretStr("k"), providers=("API.OpenAI.com",)).check()
+
+
+@pytest.mark.parametrize("tail", ["", "/", "/v1"])
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_one_address_is_the_same_place_for_both_agents_that_ask_a_model(provider: str, tail: str) -> None:
+    url = f"http://127.0.0.1:8080{tail}"
+    access = ModelAccess(name=f"{provider}:m", url=url)
+    below = "" if provider == "openai" else "/v1"  # the clients of the one leave the version to the address
+    assert f"{access.address}{below}/x" == upstream(f"{provider}:m", url, None).url("/x")

@@ -29,8 +29,13 @@ class ModelAccess(Strict):
 
     @property
     def address(self) -> str:
-        """Where questions are sent."""
-        return self.url or OWN_URLS.get(self.provider, "")
+        """Where questions are sent. `url` may be written with or without `/v1`; each client wants it its own way."""
+        if self.url is None:
+            return OWN_URLS.get(self.provider, "")
+        bare = self.url.rstrip("/")
+        if self.provider == "anthropic":
+            return bare.removesuffix("/v1")
+        return bare if urlsplit(bare).path else f"{bare}/v1"
 
     @property
     def host(self) -> str:
@@ -48,7 +53,7 @@ class ModelAccess(Strict):
         """
         if self.provider not in OWN_URLS:
             raise BadInput(f"No model provider {self.provider!r} is known: use one of {', '.join(sorted(OWN_URLS))}.")
-        if self.providers and self.host not in self.providers:
+        if self.providers and self.host not in {host.lower() for host in self.providers}:
             raise PolicyDenied(
                 f"{self.host} may not see code: add it to SWEEPER_MODEL_PROVIDERS, or set SWEEPER_MODEL to another."
             )
