@@ -193,8 +193,8 @@ class TestAlerts:
     async def test_the_operator_is_told_once_by_each_way(self, tmp_path: Path) -> None:
         told = tmp_path / "told"
         async with receiving_hooks() as hook:
-            ways = {"alert_command": f"cat >> {told}; echo >> {told}", "alert_url": hook.url}
-            async with household(tmp_path, **ways) as home, home.service():
+            command = f"cat >> {told}; echo >> {told}"
+            async with household(tmp_path, alert_command=command, alert_url=hook.url) as home, home.service():
                 await self.overdue(home)
                 both = AT_ONCE.model_copy(update={"channels": ("command", "url")})
                 await home.passes(both)

@@ -118,8 +118,9 @@ def test_a_request_by_hand_lifts_the_mute() -> None:
 
 
 def test_a_patch_a_human_did_not_want_stays_known_for_its_cause_when_the_mute_is_over_or_lifted() -> None:
-    no = {"mute_for": MUTED_FOR, "rejected": ("p1", "p2")}
-    state = left(left(asked(ask("s1"))[0], "s1", **no), "s1", **no)  # told twice
+    state = asked(ask("s1"))[0]
+    for _ in ("told", "told twice"):
+        state = left(state, "s1", mute_for=MUTED_FOR, rejected=("p1", "p2"))
     for later, by_hand in ((NOW + 100 * MUTED_FOR, False), (NOW, True)):
         kept, answer = asked(ask("s2", is_manual=by_hand), state=forget(state, (), later), now=later)
         assert (answer.turn, answer.rejected) == (Turn.GO, ("p1", "p2"))
