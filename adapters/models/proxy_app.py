@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from adapters.models.proxy_meter import Meter, UsedUp
 from adapters.models.proxy_request import BODY_BYTES, Unfit, fitted
 from adapters.models.proxy_upstream import FREE, PATHS, Upstream, passed_back
-from adapters.models.proxy_usage import UsageReader
+from adapters.models.proxy_usage import UsageReader, at_most
 
 _ROOT = "/v1"
 _AT_ONCE = 8
@@ -66,13 +66,20 @@ class ProxyApp:
         request = Request(scope, receive)
         async with self._at_once:
             try:
-                answer = await self._answer(request)
-            except Declined as declined:
-                self._note(declined.refused)
-                answer = self._error(declined)
-            except ClientDisconnect:
-                return
-            await answer(scope, receive, send)
+                answer = await self._answered(request)
+                if answer is not None:
+                    await answer(scope, receive, send)
+            finally:
+                self.meter.over(request)
+
+    async def _answered(self, request: Request) -> Response | None:
+        try:
+            return await self._answer(request)
+        except Declined as declined:
+            self._note(declined.refused)
+            return self._error(declined)
+        except ClientDisconnect:
+            return None
 
     async def _answer(self, request: Request) -> Response:
         self._requests += 1
@@ -84,7 +91,7 @@ class ProxyApp:
         async with self._reading:  # one at a time: a question may be large, and larger while it is looked at
             body = self._fitted(await _body(request), path)
         if path not in FREE:
-            self._begin()
+            await self._begin(request, body)
         return await self._forward(request, path, body)
 
     def _fitted(self, body: bytes, path: str) -> bytes:
@@ -94,18 +101,19 @@ class ProxyApp:
             raise Declined(400, str(unfit)) from None
 
     def _path(self, request: Request) -> str:
-        path = request.url.path.removeprefix(_ROOT)
+        whole: str = request.scope["path"]  # that of `request.url` is what the agent's `Host` makes of it
+        path = whole.removeprefix(_ROOT)
         is_model = path == "/models" or path.startswith("/models/")
         known = is_model or path in PATHS[self.upstream.provider]
-        if not request.url.path.startswith(f"{_ROOT}/") or not known:
-            raise Declined(404, "Only the configured model is here", f"{request.method} {request.url.path}")
+        if not whole.startswith(f"{_ROOT}/") or not known:
+            raise Declined(404, "Only the configured model is here", f"{request.method} {whole}")
         if request.method != ("GET" if is_model else "POST"):
-            raise Declined(405, "This is not asked for in that way", f"{request.method} {request.url.path}")
+            raise Declined(405, "This is not asked for in that way", f"{request.method} {whole}")
         return path
 
-    def _begin(self) -> None:
+    async def _begin(self, request: Request, body: bytes) -> None:
         try:
-            self.meter.begin()
+            await self.meter.begin(request, at_most(body))
         except UsedUp as used_up:
             self.trouble, self.is_used_up = str(used_up), True
             raise Declined(429, f"{used_up}; end here with what is done") from None

@@ -6,6 +6,7 @@ completes it). All count up, so of each number the highest one holds.
 """
 
 import json
+import re
 from collections.abc import Mapping
 
 from sweeper.model import Strict
@@ -17,6 +18,9 @@ _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_token
 _BYTES_PER_TOKEN = 4
 _STREAMED_BYTES_PER_TOKEN = 32
 """An event has many bytes around each word."""
+_BYTES_PER_DENSE_TOKEN = 2
+_ANSWER_BOUND = re.compile(rb'"max_(?:completion_|output_)?tokens": (\d{1,9})')
+_USUAL_ANSWER = 32_000
 
 
 class Usage(Strict):
@@ -31,6 +35,12 @@ class Usage(Strict):
             input_tokens=max(self.input_tokens, other.input_tokens),
             output_tokens=max(self.output_tokens, other.output_tokens),
         )
+
+
+def at_most(question: bytes) -> Usage:
+    """What a question may use, as far as its size and the bound it sets to its answer tell."""
+    bounds = [int(found) for found in _ANSWER_BOUND.findall(question)]
+    return Usage(input_tokens=len(question) // _BYTES_PER_DENSE_TOKEN, output_tokens=max(bounds, default=_USUAL_ANSWER))
 
 
 class UsageReader:

@@ -169,6 +169,37 @@ async def test_calls_at_once_cannot_pass_the_bound_of_calls(provider: Provider) 
     assert len(provider.seen) == 3
 
 
+@pytest.mark.parametrize("allowance", [Allowance(tokens=11), Allowance(micro_usd=12)], ids=["tokens", "money"])
+async def test_of_calls_at_once_one_at_most_goes_beyond_tokens_and_money(
+    provider: Provider, allowance: Allowance
+) -> None:
+    price = Price(input_micro_usd=1_000_000, output_micro_usd=1_000_000)
+    async with door(provider, allowance, price=price) as (opened, inside):
+        answers = await asyncio.gather(*(inside.post(MESSAGES, json=QUESTION) for _ in range(12)))
+    assert sorted(answer.status_code for answer in answers) == [200] + [429] * 11
+    assert opened.spent.tokens == 12
+
+
+async def test_a_call_that_was_hung_up_holds_no_other_one_up(provider: Provider) -> None:
+    provider.events, provider.pause = ANTHROPIC_EVENTS, asyncio.Event()
+    async with door(provider, Allowance(tokens=50)) as (opened, inside):
+        async with inside.stream("POST", MESSAGES, json=QUESTION) as first:
+            await anext(first.aiter_lines())
+        async with inside.stream("POST", MESSAGES, json=QUESTION) as second:
+            assert second.status_code == 200
+    assert opened.spent.model_calls == 2
+
+
+async def test_the_name_a_host_is_asked_by_is_no_part_of_the_path(provider: Provider) -> None:
+    async with door(provider) as (opened, inside):
+        answers = [
+            await inside.post(path, json=QUESTION, headers={"host": host})
+            for path, host in ((MESSAGES, "["), (MESSAGES, "a/b?"), ("/elsewhere", "a/v1/messages?"))
+        ]
+    assert [answer.status_code for answer in answers] == [200, 200, 404]
+    assert opened.refused == ("POST /elsewhere",)
+
+
 async def test_a_try_that_goes_on_after_a_kill_goes_on_counting(provider: Provider, tmp_path: Path) -> None:
     there = upstream("anthropic:good", provider.url, SecretStr(KEY))
     told = []
