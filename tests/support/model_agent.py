@@ -58,7 +58,7 @@ def attempt_request(**changes: object) -> requests.AttemptRequest:
 @dataclass
 class MemoryTools:
     """The tools' activities over one file tree per tip. Look at `used`, `edits` and `reports`. `is_lost`: the end of an
-    attempt cannot be recorded.
+    attempt cannot be recorded; `journal_is_lost`: nor can anything be searched.
     """
 
     files: dict[str, str] = field(default_factory=dict)
@@ -70,6 +70,7 @@ class MemoryTools:
     briefing: str = "The check pytest fails in app.py."
     suspicions: tuple[str, ...] = ()
     is_lost: bool = False
+    journal_is_lost: bool = False
 
     def tree(self, tip: str) -> dict[str, str]:
         return self.trees.setdefault(tip, dict(self.files)) if tip == FAILING_SHA else self.trees[tip]
@@ -111,6 +112,8 @@ class MemoryTools:
 
     @activity.defn(name=names.SEARCH_FILES.name)
     async def search_files(self, request: toolbox.SearchFiles) -> ToolAnswer:
+        if self.journal_is_lost:
+            raise NotFound("The journal is gone; let a new attempt begin.")
         found = [path for path, text in self.tree(request.bench.tip).items() if request.pattern in text]
         return self._answer(request.bench, "\n".join(found))
 

@@ -76,6 +76,12 @@ async def test_an_attempt_whose_end_cannot_be_recorded_tells_what_it_spent(env: 
     assert "is gone" in report.summary
 
 
+async def test_a_model_is_not_asked_on_when_its_journal_is_gone(env: WorkflowEnvironment) -> None:
+    model = script([("search_files", {"pattern": "x"})], [("finish", FINISH)])
+    report = await attempt(env, model, MemoryTools(files={}, journal_is_lost=True))
+    assert (report.outcome, report.spent.model_calls) == (FixOutcome.FAILED, 1)
+
+
 async def test_edits_asked_for_at_once_are_all_made_and_in_order(env: WorkflowEnvironment) -> None:
     tools = MemoryTools(files={"a.py": "1\n", "b.py": "1\n"})
     model = script(

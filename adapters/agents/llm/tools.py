@@ -14,10 +14,10 @@ from adapters.agents.llm.hands import as_data
 from sweeper.activities import names, toolbox
 from sweeper.activities.names import Activity, In
 from sweeper.activities.toolbox import Bench, ToolAnswer
-from sweeper.errors import BadInput, NotFound, PolicyDenied
+from sweeper.errors import BadInput, PolicyDenied
 from sweeper.workflows.calls import is_a, sentence_of
 
-_ANSWERABLE = (BadInput, NotFound, PolicyDenied)
+_ANSWERABLE = (BadInput, PolicyDenied)
 IN_WORKFLOW = {"temporal": False}
 """To pydantic-ai: these only call activities, and need none round them."""
 
