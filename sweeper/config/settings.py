@@ -96,6 +96,8 @@ class Settings(AgentSettings):
     report_only: bool = False
     reviewers: Annotated[tuple[str, ...], NoDecode, CommaList] = ()
     mute_ttl: Duration = Field(default=timedelta(days=30), gt=timedelta(0))
+    backoff: Duration = timedelta(hours=1)
+    """How long a cause is left alone for which agents found no fix; twice as long each time after that."""
     evidence_ttl: Duration = Field(default=timedelta(hours=24), gt=timedelta(0))
     proposal_ttl: Duration = Field(default=timedelta(days=7), gt=timedelta(0))
     poll_interval: Duration = Field(default=timedelta(minutes=15), gt=timedelta(0))
@@ -130,6 +132,7 @@ class Settings(AgentSettings):
             checks=self.checks,
             reviewers=self.reviewers,
             mute_ttl=self.mute_ttl,
+            backoff=self.backoff,
             places=self.max_running_attempts,
             caps=Caps(open_proposals=self.max_open_proposals, sweeps_per_hour=self.max_sweeps_per_hour),
             limits=Limits(files=self.limits.files, lines=self.limits.lines, bytes=self.limits.bytes),

@@ -112,6 +112,7 @@ class SweepSettings(Wire):
     checks: tuple[str, ...] = ()
     reviewers: tuple[str, ...] = ()
     mute_ttl: timedelta = timedelta(days=30)
+    backoff: timedelta = timedelta(hours=1)
     caps: Caps = Caps()
     places: int = 4
     limits: Limits = Limits()
@@ -219,12 +220,14 @@ class SweepInput(Wire):
 
 class Ending(Wire):
     """How a story ended: one outcome and one sentence. `said_no`: a human does not want a fix of this failure;
+    `found_no_fix`: agents tried in vain;
     `keeps_proposal`: what was made so far helps the human who takes over.
     """
 
     outcome: Outcome
     reason: str
     said_no: bool = False
+    found_no_fix: bool = False
     keeps_proposal: bool = False
 
 

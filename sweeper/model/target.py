@@ -57,10 +57,14 @@ class OpenProposal(Wire):
 
 
 class Mute(Wire):
-    """A human's no, for a while."""
+    """A cause that is left alone for a while: a human said no, or, with `tries`, agents found no fix so often, those of
+    the sweep `last` last.
+    """
 
     signature: str
     until: Instant
+    tries: int = 0
+    last: str = ""
 
 
 class Rejected(Wire):
@@ -104,7 +108,8 @@ class EnterRequest(Wire):
 
 class LeaveRequest(Wire):
     """A sweep's turn is over. `has_proposal`: it waits for a human from now on; else it is over, and `mute_for` says
-    for how long this cause is left alone because a human said no. `rejected`: ids of patches that a human did not want.
+    for how long this cause is left alone because a human said no. `backoff`: for how long because no fix was found, for
+    the first time; longer each time after that. `rejected`: ids of patches that a human did not want.
     """
 
     target: str
@@ -113,6 +118,7 @@ class LeaveRequest(Wire):
     has_proposal: bool = False
     mute_for: timedelta | None = None
     rejected: tuple[str, ...] = ()
+    backoff: timedelta | None = None
 
 
 class TargetInput(Wire):

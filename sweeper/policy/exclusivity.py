@@ -3,12 +3,13 @@
 One sweep at a time is in, while it prepares, fixes and proposes, and again while it revalidates and merges; not during
 the days of review. The others wait: those with an approval first, then manual requests, then the rest in the order they
 came. The same cause is joined, not doubled; a newer run of the same workflow supersedes an older one that still waits,
-because it tests the branch as it is now; a human's no mutes a cause for a time, and the patch it was for stays known.
+because it tests the branch as it is now; a human's no mutes a cause for a time, and the patch it was for stays known;
+a cause that agents found no fix for is left alone for a while, too, so that a branch that stays red burns no budget.
 
 A machine's places are shared out alike: several may be in, and the repositories (`group`) take turns.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sweeper.model.target import (
     Answer,
@@ -24,6 +25,8 @@ from sweeper.model.target import (
 
 MOST_REJECTED = 50
 """Patches that a target remembers; the oldest are forgotten first."""
+LONGEST_BACKOFF = timedelta(days=1)
+TRIES_KNOWN_FOR = timedelta(days=7)
 
 
 def enter(state: TargetState, request: EnterRequest, now: datetime) -> tuple[TargetState, Answer]:
@@ -61,8 +64,9 @@ def _refusal(state: TargetState, asked: Asked, now: datetime) -> Answer | None:
     if newer := state.superseded.get(asked.sweep):
         reason = f"newer_run: {newer} is for a newer run of the same workflow"
         return Answer(turn=Turn.SUPERSEDED, other=newer, reason=reason)
-    if any(mute.signature == asked.signature and mute.until > now for mute in state.mutes) and not asked.is_manual:
-        return Answer(turn=Turn.MUTED, reason="muted: a human said no to a fix of this failure")
+    mute = _mute(state, asked.signature)
+    if mute is not None and mute.until > now and not asked.is_manual:
+        return Answer(turn=Turn.MUTED, reason=_why_muted(mute))
     for other in _same_cause(state, asked):
         return Answer(turn=Turn.JOIN, other=other, reason=f"same_cause: {other} works on it already")
     return None
@@ -126,6 +130,9 @@ def leave(state: TargetState, request: LeaveRequest, now: datetime) -> TargetSta
     if request.has_proposal:
         open_ = OpenProposal(sweep=request.sweep, signature=request.signature)
         state = state.model_copy(update={"proposals": (*state.proposals, open_)})
+        state = _lifted(state, request.signature)
+    if request.backoff:
+        state = _backing_off(state, request, request.backoff, now)
     if request.mute_for is not None:
         mute = Mute(signature=request.signature, until=now + request.mute_for)
         state = state.model_copy(update={"mutes": (*_other_mutes(state, request.signature), mute)})
@@ -140,10 +147,14 @@ def _remembering(state: TargetState, request: LeaveRequest) -> TargetState:
 
 
 def forget(state: TargetState, gone: tuple[str, ...], now: datetime) -> TargetState:
-    """Pass over sweeps that ended without a word (terminated, lost), and mutes whose time is over."""
+    """Pass over sweeps that ended without a word (terminated, lost), and mutes whose time is over.
+
+    How often no fix was found stays known for longer: who comes back then has to wait longer.
+    """
     for sweep in gone:
         state = _forgotten(state, sweep)
-    return state.model_copy(update={"mutes": tuple(mute for mute in state.mutes if mute.until > now)})
+    kept = (mute for mute in state.mutes if mute.until + (TRIES_KNOWN_FOR if mute.tries else timedelta(0)) > now)
+    return state.model_copy(update={"mutes": tuple(kept)})
 
 
 def _forgotten(state: TargetState, sweep: str) -> TargetState:
@@ -156,6 +167,37 @@ def _without(state: TargetState, sweep: str) -> TargetState:
     holders = tuple(holder for holder in state.holders if holder.sweep != sweep)
     queue = tuple(waiting for waiting in state.queue if waiting.sweep != sweep)
     return state.model_copy(update={"holders": holders, "queue": queue})
+
+
+def _mute(state: TargetState, signature: str) -> Mute | None:
+    return next((mute for mute in state.mutes if mute.signature == signature), None)
+
+
+def _why_muted(mute: Mute) -> str:
+    if not mute.tries:
+        return "muted: a human said no to a fix of this failure"
+    times = "once" if mute.tries == 1 else f"{mute.tries} times"
+    until = f"{mute.until:%Y-%m-%d %H:%M} UTC"
+    return f"backing_off: agents found no fix for this failure, {times} by now; tried again after {until}, or by hand"
+
+
+def _backing_off(state: TargetState, request: LeaveRequest, first: timedelta, now: datetime) -> TargetState:
+    """Left alone, twice as long each time; told twice it counts once. A human's no, which lasts longer, stays."""
+    known = _mute(state, request.signature)
+    if known is not None and (known.last == request.sweep or (not known.tries and known.until > now)):
+        return state
+    tries = known.tries if known is not None else 0
+    until = now + min(first * 2 ** min(tries, 10), LONGEST_BACKOFF)
+    mute = Mute(signature=request.signature, until=until, tries=tries + 1, last=request.sweep)
+    return state.model_copy(update={"mutes": (*_other_mutes(state, request.signature), mute)})
+
+
+def _lifted(state: TargetState, signature: str) -> TargetState:
+    """A fix was found after all."""
+    known = _mute(state, signature)
+    if known is None or not known.tries:
+        return state
+    return state.model_copy(update={"mutes": _other_mutes(state, signature)})
 
 
 def _other_mutes(state: TargetState, signature: str) -> tuple[Mute, ...]:

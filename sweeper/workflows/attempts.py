@@ -181,7 +181,7 @@ class Attempts:
     def _given_up(self, reason: str) -> Ending:
         attempts = self._progress.state.attempts
         last = f"; no verified fix after {len(attempts)} attempt(s): {attempts[-1].verdict.reason}" if attempts else ""
-        return Ending(outcome=Outcome.ESCALATED, reason=reason + last)
+        return Ending(outcome=Outcome.ESCALATED, reason=reason + last, found_no_fix=bool(attempts))
 
     def _raise_if_stopped(self) -> None:
         """An agent that ended in good order because it was told to stop has a result, but no successor."""

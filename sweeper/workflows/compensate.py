@@ -30,7 +30,7 @@ class Compensation(Chapter):
         left_over: list[str] = []
         # The target goes first: no newer run may be left to a sweep that is about to end.
         for what, leaving in (
-            ("its turn at the branch", self._turns.over(said_no=ending.said_no)),
+            ("its turn at the branch", self._turns.over(said_no=ending.said_no, found_no_fix=ending.found_no_fix)),
             ("its place on the machine", self._places.free()),
             ("what its attempts used", self._attempts.settle()),
         ):

@@ -114,5 +114,7 @@ def _no_fix(attempt: AttemptResult) -> Ending:
     if verdict.kind is VerdictKind.UNVERIFIABLE:
         return Ending(outcome=Outcome.UNVERIFIABLE, reason=verdict.reason)
     if any(finding.name == DIFF_TOO_LARGE for finding in verdict.findings):
-        return Ending(outcome=Outcome.ESCALATED, reason=f"{DIFF_TOO_LARGE}: {verdict.reason}")
-    return Ending(outcome=Outcome.ESCALATED, reason=f"no verified fix after {attempt.n} attempt(s): {verdict.reason}")
+        reason = f"{DIFF_TOO_LARGE}: {verdict.reason}"
+    else:
+        reason = f"no verified fix after {attempt.n} attempt(s): {verdict.reason}"
+    return Ending(outcome=Outcome.ESCALATED, reason=reason, found_no_fix=True)

@@ -47,11 +47,15 @@ class Turns:
         """The proposal waits for a human; others may have their turn."""
         await self._leave(has_proposal=True)
 
-    async def over(self, *, said_no: bool) -> None:
-        """The sweep is over; a human's no mutes its cause for a time."""
+    async def over(self, *, said_no: bool, found_no_fix: bool = False) -> None:
+        """The sweep is over; a human's no, or agents that tried in vain, have its cause left alone for a time."""
         if self._progress.state.has_asked:
             rejected = rejected_patches(self._progress.state, said_no=said_no)
-            await self._leave(mute_for=self._settings.mute_ttl if said_no else None, rejected=rejected)
+            await self._leave(
+                mute_for=self._settings.mute_ttl if said_no else None,
+                rejected=rejected,
+                backoff=self._settings.backoff if found_no_fix else None,
+            )
 
     async def _ask_target(self) -> Ending | Held | None:
         while True:
@@ -111,7 +115,12 @@ class Turns:
         return None
 
     async def _leave(
-        self, *, has_proposal: bool = False, mute_for: timedelta | None = None, rejected: tuple[str, ...] = ()
+        self,
+        *,
+        has_proposal: bool = False,
+        mute_for: timedelta | None = None,
+        rejected: tuple[str, ...] = (),
+        backoff: timedelta | None = None,
     ) -> None:
         request = LeaveRequest(
             target=self._target(),
@@ -120,6 +129,7 @@ class Turns:
             has_proposal=has_proposal,
             mute_for=mute_for,
             rejected=rejected,
+            backoff=backoff,
         )
         await self._calls.do(names.LEAVE_TARGET, request)
         self._progress.note(is_queued=False)

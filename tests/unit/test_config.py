@@ -50,6 +50,7 @@ ENVIRONMENT = {
     "ARTIFACTS_URL": "s3://bucket/sweeper",
     "REVIEWERS": "ann, bob",
     "MUTE_TTL": "3d",
+    "BACKOFF": "2h",
     "MAX_OPEN_PROPOSALS": "2",
     "MAX_SWEEPS_PER_HOUR": "9",
     "MAX_RUNNING_ATTEMPTS": "3",

@@ -175,3 +175,33 @@ def test_repositories_take_turns_however_many_sweeps_one_of_them_has() -> None:
 def test_one_that_is_in_may_name_another_cause() -> None:
     state, _ = asked(ask("s1"), ask("s1", "blue"))
     assert asked(ask("s2", "blue"), state=state)[1].turn is Turn.JOIN
+
+
+def test_a_cause_without_a_fix_is_left_alone_for_longer_each_time_and_told_twice_counts_once() -> None:
+    hour, now, state = timedelta(hours=1), NOW, EMPTY
+    for n, hours in enumerate((1, 2, 4, 8, 16, 24, 24), start=1):
+        state, answer = asked(ask(f"s{n}"), state=forget(state, (), now), now=now)
+        assert answer.turn is Turn.GO
+        for _ in ("told", "told again after a lost answer"):
+            state = left(state, f"s{n}", now=now, backoff=hour)
+        early = asked(ask("s99"), state=state, now=now + hours * hour - timedelta(seconds=1))[1]
+        assert early.turn is Turn.MUTED
+        assert "agents found no fix" in early.reason
+        now += hours * hour
+
+
+def test_who_asks_by_hand_is_not_held_back_where_no_fix_was_found() -> None:
+    state = left(asked(ask("s1"))[0], "s1", backoff=timedelta(hours=1))
+    assert asked(ask("s2", is_manual=True), state=state)[1].turn is Turn.GO
+
+
+def test_a_fix_that_is_found_at_last_ends_the_backing_off() -> None:
+    state = left(asked(ask("s1"))[0], "s1", backoff=timedelta(hours=1))
+    state = left(asked(ask("s2", is_manual=True), state=state)[0], "s2", has_proposal=True)
+    assert state.mutes == ()
+
+
+def test_a_humans_no_outlasts_the_backing_off() -> None:
+    state = left(asked(ask("s1"))[0], "s1", mute_for=timedelta(days=30))
+    state = left(state, "s2", backoff=timedelta(hours=1))
+    assert "a human said no" in asked(ask("s3"), state=state, now=NOW + timedelta(days=29))[1].reason
