@@ -123,11 +123,16 @@ def _key(sweep: str, attempt: int) -> str:
     return f"{sweep}/{attempt}"
 
 
+def fitting(preset: Preset, provider: str | None) -> None:
+    """Raises BadInput for a preset that does not speak that provider's protocol."""
+    if provider not in preset.providers:
+        speaks = " or ".join(preset.providers)
+        raise BadInput(f"The preset {preset.name} needs a model that speaks {speaks}; set SWEEPER_MODEL to one")
+
+
 def _script(command: str | Preset, doors: ModelDoors | None) -> str:
     if isinstance(command, Preset):
-        if doors is None or doors.provider not in command.providers:
-            speaks = " or ".join(command.providers)
-            raise BadInput(f"The preset {command.name} needs a model that speaks {speaks}; set SWEEPER_MODEL to one")
+        fitting(command, doors.provider if doors is not None else None)
         return f"command -v {command.program} >/dev/null || exit {_NO_PROGRAM_EXIT}\n{command.script}"
     if not command.strip():
         raise BadInput("The agent `command` has no command line; set SWEEPER_AGENT_COMMAND")

@@ -107,8 +107,10 @@ async def _agent(settings: Settings, state: StateDir) -> str:
     from adapters.agents.presence import find_program
     from adapters.agents.presets import preset_of
     from adapters.sandbox import choose_sandbox
+    from sweeper.cli.agents_needed import require_agents
     from sweeper.cli.composition import model_doors
 
+    require_agents(settings)
     doors = model_doors(settings)
     model = f", with the model {doors.provider}:{doors.model}" if doors else ""
     if not settings.agent_preset:

@@ -77,10 +77,12 @@ async def _choose_ports(settings: Settings, state: StateDir) -> "Ports":
 
 
 def _take_ports(settings: Settings, stack: AsyncExitStack) -> "Listeners":
+    from sweeper.cli.agents_needed import require_agents
     from sweeper.cli.composition import require_login
     from sweeper.cli.listeners import Listeners
 
     require_login(settings)
+    require_agents(settings)
     listeners = Listeners(settings)
     stack.callback(listeners.close)
     return listeners

@@ -68,7 +68,7 @@ def try_(
         str | None, typer.Option("--fix", metavar="CMD", help="Command that mends it: any coding agent.")
     ] = None,
     agent: Annotated[
-        str | None, typer.Option("--agent", help="autofix (the default without --fix) or command.")
+        str | None, typer.Option("--agent", help="autofix (the default without --fix), command or llm.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Approve without asking.")] = False,
     unsandboxed: Annotated[
@@ -97,13 +97,17 @@ async def _try(wish: Wish, as_json: bool) -> int:
     settings = load_settings(use_working_directory=False)
     if "command" in wish.agents and not (wish.fix or settings.agent_preset):
         raise BadInput("The agent `command` needs a command line; give one with --fix, or set SWEEPER_AGENT_PRESET.")
+    if wish.fix is None:
+        from sweeper.cli.agents_needed import require_agents
+
+        require_agents(settings.model_copy(update={"agents": wish.agents}))
     with _workshop(settings) as root:
         report = await _worked_on(wish, settings, root)
     if as_json:
         answer(report)
     else:
         _tell(report)
-    if report.outcome == Outcome.ESCALATED and wish.fix is None:
+    if report.outcome == Outcome.ESCALATED and wish.agents == ("autofix",):
         people.print("What autofix cannot mend, a coding agent may: give its command line with --fix.", soft_wrap=True)
     return 0 if report.outcome == PROPOSED or is_good(Outcome(report.outcome)) else 1
 

@@ -11,6 +11,7 @@ from temporalio.worker import Worker
 
 from adapters.temporal.life import WorkerPulse
 from sweeper.cli import composition, upkeep
+from sweeper.cli.agents_needed import require_agents
 from sweeper.cli.command import people
 from sweeper.cli.model_worker import model_workers
 from sweeper.config import Settings, StateDir
@@ -25,6 +26,7 @@ NO_SANDBOX = "WARNING: no sandbox. Code of the repository runs with all rights o
 
 async def choose_ports(settings: Settings, state: StateDir) -> Ports:
     """All a worker stands on; a missing sandbox is said aloud. Raises MissingTool, BadInput."""
+    require_agents(settings)
     ports = await composition.ports(settings, state)
     if (await ports.sandbox.probe()).name == "none":
         people.print(NO_SANDBOX, style="bold red")

@@ -111,5 +111,6 @@ class AgentSettings(BaseSettings):
         if self.agent_command and self.agent_preset:
             raise ValueError("SWEEPER_AGENT_COMMAND and SWEEPER_AGENT_PRESET exclude each other; set one of them")
         if ("llm" in self.agents or self.agent_preset) and not self.model:
-            raise ValueError("this agent needs a model; set SWEEPER_MODEL to PROVIDER:NAME")
+            asks = f"the preset {self.agent_preset}" if self.agent_preset else "the agent `llm`"
+            raise ValueError(f"{asks} asks a model; set SWEEPER_MODEL to PROVIDER:NAME")
         return self

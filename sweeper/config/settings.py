@@ -228,6 +228,8 @@ def _sentence(error: ValidationError) -> str:
     """The first fault, by the names it has in both places. The value may be secret and is left out."""
     fault = error.errors(include_input=False, include_url=False, include_context=False)[0]
     text = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden":
+        text = f"it has no part called {fault['loc'][-1]!r}"
     if not fault["loc"]:
         return f"The settings do not fit together: {text}."
     field = str(fault["loc"][0])

@@ -59,7 +59,7 @@ def parse_json(value: object) -> object:
     try:
         return from_json(value)
     except ValueError:
-        raise ValueError('it is no JSON; write a table like {"files": 20}') from None
+        raise ValueError('it is no JSON; write a table like {"name": 20}') from None
 
 
 class ListenAddress(Strict):

@@ -14,6 +14,7 @@ from sweeper.model import (
     Spent,
     SweepSettings,
     SweepState,
+    Trouble,
     Verdict,
     VerdictKind,
 )
@@ -87,6 +88,8 @@ def is_over(settings: SweepSettings, state: SweepState) -> bool:
 def _repeats(made: Sequence[AttemptResult]) -> bool:
     """Whether the same agent would go on doing just what it did."""
     last = made[-1]
+    if last.fix.trouble is Trouble.NO_PROGRAM:
+        return True
     before = made[-2] if len(made) > 1 else None
     if last.fix.spent.model_calls or last.fix.outcome not in _DECIDED:
         return False

@@ -17,6 +17,7 @@ from sweeper.model import (
     Spent,
     SweepSettings,
     SweepState,
+    Trouble,
     Verdict,
     VerdictKind,
 )
@@ -215,3 +216,11 @@ def test_what_a_human_did_not_want_is_remembered(review: Review, said_no: bool, 
     both = (made(1, "llm", "a", VerdictKind.FIXED), made(2, "llm", "b", VerdictKind.FIXED), made(3, "llm", "c"))
     now = state(*both, pushes=("a" * 40, "b" * 40), reviews=(review,))
     assert rejected_patches(now, said_no=said_no) == rejected
+
+
+def test_an_agent_whose_program_is_not_here_is_not_started_again() -> None:
+    without = made(1, "command", outcome=FixOutcome.FAILED)
+    gone = without.fix.model_copy(update={"trouble": Trouble.NO_PROGRAM})
+    alone = SweepSettings(agents=("command",), max_attempts=3)
+    assert not is_over(alone, state(without))
+    assert is_over(alone, state(without.model_copy(update={"fix": gone})))
