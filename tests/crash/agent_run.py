@@ -7,7 +7,7 @@ from pathlib import Path
 
 from adapters.models.recorded.script import Script, ToolCall, Turn
 from sweeper.activities.names import TASK_QUEUE
-from sweeper.model import Allowance, Strict, SweepInput, SweepSettings, Timeouts, Trigger, TriggerSource
+from sweeper.model import Allowance, Budgets, Strict, SweepInput, SweepSettings, Timeouts, Trigger, TriggerSource
 from sweeper.workflows.sweep import SweepWorkflow
 from tests.crash.aftermath import RESTARTS
 from tests.support.dying_worker import Execution, ModelLife, Shared, read_diary
@@ -73,7 +73,7 @@ class AgentRun:
             agents=("llm",),
             poll_interval=timedelta(seconds=2),
             timeouts=timeouts,
-            budget=Allowance(model_calls=model_calls),
+            budgets=Budgets(sweep=Allowance(model_calls=model_calls)),
         )
         await self.home.client.start_workflow(
             SweepWorkflow.run,
