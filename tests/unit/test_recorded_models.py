@@ -55,6 +55,7 @@ HISTORIES = {
     "foreign ids": ([user(), model("a"), tool("a"), model("b"), tool("b")], 2),
     "ids that repeat": ([user(), model("call_0"), tool("call_0"), model("call_0"), tool("call_0")], 2),
     "texts alone": ([user(), model(), user(), model(), user()], 2),
+    "how it began is left out": ([user(), model(NEXT), tool(NEXT)], 2),
     "a turn that was spoilt": ([user(), model(FIRST), tool(FIRST), model(SPOILT), tool(SPOILT)], 1),
 }
 

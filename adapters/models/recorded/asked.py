@@ -71,10 +71,10 @@ def mint(style: str, turn: int, n: int, seed: str, spoilt: bool = False) -> str:
 def turns_taken(said: Iterable[Said]) -> int:
     """Times the model spoke, a turn being all it says until somebody else does.
 
-    Clients may put a result behind each of several calls of one turn: our ids say that those are one. Foreign ids
-    count by their place alone. A turn of spoilt calls is still due.
+    Our ids tell the turn: clients may put a result behind each of several calls of one turn, and leave out how a long
+    conversation began. Foreign ids count by their place alone. A turn of spoilt calls is still due.
     """
-    count, before = 0, None
+    count = 0
     for is_model, run in groupby(said, key=lambda one: one.by is By.MODEL):
         if not is_model:
             continue
@@ -82,9 +82,7 @@ def turns_taken(said: Iterable[Said]) -> int:
         minted = [mark for mark in marks if mark is not None]
         if minted and all(mark["spoilt"] for mark in minted):
             continue
-        turn = minted[0]["turn"] if minted else None
-        count += turn is None or turn != before
-        before = turn
+        count = int(minted[0]["turn"]) + 1 if minted else count + 1
     return count
 
 
