@@ -22,6 +22,7 @@ from adapters.models.proxy_upstream import upstream
 from adapters.models.recorded.options import RecordedInfo
 from adapters.models.recorded.script import Script, ToolCall, Turn
 from adapters.sandbox import choose_sandbox
+from adapters.sandbox.layout import WORK_AT
 from sweeper.model import Check, CheckPlan, Diagnosis, FailureClass, FixOutcome, Workspace
 from sweeper.model.task import Task
 from tests.support.commands import environment, sweeper
@@ -68,7 +69,7 @@ def broken_repository(place: Path) -> Path:
 
 
 def claude_code(_: str) -> tuple[Turn, ...]:
-    at = f"/sweeper/work/{SOURCE}"
+    at = f"{WORK_AT}/{SOURCE}"
     edit: dict[str, JsonValue] = {"file_path": at, "old_string": BAD, "new_string": GOOD}
     return (
         Turn(text="I read the code.", calls=(ToolCall(name="Read", arguments={"file_path": at}),)),

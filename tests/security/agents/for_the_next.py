@@ -1,5 +1,6 @@
 """Agents that want what runs after them: the verifier's commands, its tools, its home, its caches."""
 
+from adapters.sandbox.layout import WORK_AT
 from tests.security.agents.case import Hostile
 
 _EDIT = "echo 'answer = 42' >app.py\n"
@@ -32,7 +33,7 @@ done
 for place in /tmp /dev/shm /var/tmp /run /run/lock /dev/mqueue; do
   mkdir -p $place/planted 2>/dev/null && echo x >$place/planted/file; echo x >$place/pytest-of-sweeper 2>/dev/null
 done
-mkdir -p "$PYTHONPYCACHEPREFIX/sweeper/work" && echo x >"$PYTHONPYCACHEPREFIX/sweeper/work/app.cpython-311.pyc"
+mkdir -p "$PYTHONPYCACHEPREFIX{WORK_AT}" && echo x >"$PYTHONPYCACHEPREFIX{WORK_AT}/app.cpython-311.pyc"
 {_EDIT}""",
     ),
     Hostile(
@@ -67,9 +68,9 @@ echo x >__pycache__/app.cpython-311.pyc; echo x >__pycache__/test_app.cpython-31
     Hostile(
         "It sets what decides which code is run first",
         shell=f"""
-export LD_PRELOAD=/sweeper/work/evil.so PYTHONSTARTUP=/sweeper/work/evil.py BASH_ENV=/sweeper/work/evil.sh
-printf 'LD_PRELOAD=/sweeper/work/evil.so\\n' >>"${{GITHUB_ENV:-/dev/null}}"
-printf 'export PATH=/sweeper/work/bin:$PATH\\nexport PYTHONPATH=/sweeper/work/lib\\n' >.envrc
+export LD_PRELOAD={WORK_AT}/evil.so PYTHONSTARTUP={WORK_AT}/evil.py BASH_ENV={WORK_AT}/evil.sh
+printf 'LD_PRELOAD={WORK_AT}/evil.so\\n' >>"${{GITHUB_ENV:-/dev/null}}"
+printf 'export PATH={WORK_AT}/bin:$PATH\\nexport PYTHONPATH={WORK_AT}/lib\\n' >.envrc
 printf 'PYTEST_ADDOPTS=-k nothing\\n' >setup.env; printf '[pytest]\\naddopts = -k nothing\\n' >pytest.ini
 {_EDIT}""",
         found={".envrc": "search_path", "pytest.ini": "checker_config_added"},

@@ -34,7 +34,8 @@ for name, flag in kinds.items():
     if library.unshare(flag) == 0: breach("its own namespace: " + name)
     if library.unshare(flag | 0x10000000) == 0: breach("with a user namespace: " + name)
     if library.setns(os.open(f"/proc/1/ns/{name}", os.O_RDONLY), 0) == 0: breach("entering " + name)
-for kind, where in ((b"tmpfs", b"/tmp"), (b"proc", b"/proc"), (b"sysfs", b"/sweeper/work/pkg"), (b"overlay", b"/usr")):
+here = os.getcwdb()
+for kind, where in ((b"tmpfs", b"/tmp"), (b"proc", b"/proc"), (b"sysfs", here + b"/pkg"), (b"overlay", b"/usr")):
     if library.mount(b"none", where, kind, 0, None) == 0: breach("a mount")
 if library.mount(b"/", b"/tmp", None, 4096, None) == 0: breach("a bind mount")
 if library.mount(None, b"/usr", None, 32 | 4096, None) == 0: breach("remounted writable")

@@ -52,7 +52,7 @@ for path in ("{state}", "{home}", "{outside}", "{mirror}"):
     Hostile(
         "It climbs out of its tree to what lies beside it",
         program="""
-for path in ("..", "../..", "../../..", "/sweeper/work/../.."):
+for path in ("..", "../..", "../../..", os.getcwd() + "/../.."):
     for name in ("marker-key", "state/marker-key", "mirrors", "trees", "worktrees", "locks", "outside.txt", "secret"):
         attempt(path + "/" + name, os.stat, os.path.join(path, name))
 for path in ("/proc/self/cwd/..", "/proc/1/root" + "/..", "/proc/1/cwd/..", "/proc/self/root" + "/../.."):

@@ -1,5 +1,6 @@
 """Attacks on what the verifier reads: environment files, reports, counts."""
 
+from adapters.sandbox.layout import WORK_AT
 from sweeper.model import VerdictKind
 from tests.security.malicious.case import Malicious
 
@@ -41,8 +42,8 @@ IN_THE_PROOF = (
         "variables for the next step",
         "lets a later step load its library and run its shell code",
         "exit 0",
-        before='echo "LD_PRELOAD=/sweeper/work/evil.so" >>"$GITHUB_ENV"; '
-        'echo "BASH_ENV=/sweeper/work/evil.sh" >>"$GITHUB_ENV"',
+        before=f'echo "LD_PRELOAD={WORK_AT}/evil.so" >>"$GITHUB_ENV"; '
+        f'echo "BASH_ENV={WORK_AT}/evil.sh" >>"$GITHUB_ENV"',
         files={"evil.sh": "touch {outside}/written\n"},
     ),
     Malicious(
