@@ -3,16 +3,15 @@
 Only here the real key is known. It goes to one address, over a client that follows no redirect and keeps no cookie.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
 from pydantic import SecretStr
 
-from sweeper.errors import BadInput, PolicyDenied
+from sweeper.policy.model_access import ModelAccess
 
-WELL_KNOWN = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
 PATHS: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("/messages", "/messages/count_tokens"),
     "openai": ("/chat/completions", "/responses"),
@@ -53,32 +52,10 @@ class Upstream:
         return {"x-api-key": secret} if self.provider == "anthropic" else {"authorization": f"Bearer {secret}"}
 
 
-def upstream(model: str, url: str | None, key: SecretStr | None, allowed: Collection[str] = ()) -> Upstream:
-    """`model`: PROVIDER:NAME. `url`: another server of that protocol. `allowed`: who may see code; empty: anybody.
-
-    Raises PolicyDenied for a host that is not among them, BadInput for what is no address of a model.
-    """
-    provider, _, name = model.partition(":")
-    if provider not in WELL_KNOWN or not name:
-        raise BadInput(f"{model!r} is no model; write PROVIDER:NAME with one of {', '.join(WELL_KNOWN)}")
-    try:
-        address = httpx.URL(url or WELL_KNOWN[provider])
-    except httpx.InvalidURL:
-        raise BadInput("SWEEPER_MODEL_URL is no address; write https://host/path") from None
-    if address.scheme not in ("http", "https") or not address.host or address.userinfo:
-        raise BadInput("SWEEPER_MODEL_URL must be https://host/path without a login; the key goes in SWEEPER_MODEL_KEY")
-    if allowed and address.host.lower() not in {host.lower() for host in allowed}:
-        raise PolicyDenied(
-            f"Code may not be sent to {address.host}; add it to SWEEPER_MODEL_PROVIDERS, or take another one"
-        )
-    return Upstream(provider, name, _base(provider, address), key)
-
-
-def _base(provider: str, address: httpx.URL) -> str:
-    base = str(address.copy_with(query=None, fragment=None)).rstrip("/")
-    if provider == "openai" and address.path.strip("/"):
-        return base
-    return f"{base.removesuffix('/v1')}/v1"
+def upstream(access: ModelAccess) -> Upstream:
+    """Raises what `ModelAccess.check` does."""
+    access.check()
+    return Upstream(access.provider, access.model, access.base, access.key)
 
 
 def client() -> httpx.AsyncClient:

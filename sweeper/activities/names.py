@@ -27,6 +27,9 @@ from sweeper.ports import OpenedPull, PullRef
 TASK_QUEUE = "sweeper"
 """Workflows, and everything any host can do."""
 
+MODEL_AGENT = "llm"
+"""The agent that is a workflow of its own."""
+
 MODEL_QUEUE = "sweeper-llm"
 """What only a process with a model library can do: the workflow `agent-llm` and its questions to a model."""
 

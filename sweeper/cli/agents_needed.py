@@ -2,8 +2,7 @@
 
 from adapters.agents.command import fitting
 from adapters.agents.presets import preset_of
-from adapters.models.proxy_upstream import upstream
-from sweeper.cli.model_worker import AGENT as MODEL_AGENT
+from sweeper.activities.names import MODEL_AGENT
 from sweeper.cli.model_worker import require_extra
 from sweeper.config import Settings
 from sweeper.errors import BadInput
@@ -18,13 +17,12 @@ def require_agents(settings: Settings) -> None:
         return
     if settings.model is None:
         raise BadInput("This agent asks a model; set SWEEPER_MODEL to PROVIDER:NAME.")
-    there = upstream(settings.model, settings.model_url, settings.model_key, settings.model_providers)
+    access = settings.model_access()
+    access.check()
     if settings.agent_preset is not None and has_preset:
-        fitting(preset_of(settings.agent_preset), there.provider)
-    if settings.model_key is None and settings.model_url is None:
-        raise BadInput(f"The provider of {settings.model} wants a key; set SWEEPER_MODEL_KEY.")
+        fitting(preset_of(settings.agent_preset), access.provider)
     budgets = (settings.budget, settings.budget_repository_day, settings.budget_installation_day)
-    if any(budget.usd is not None for budget in budgets) and there.model not in settings.prices:
-        raise BadInput(f"A budget bounds money and {there.model} has no price; give it one in SWEEPER_PRICES.")
+    if any(budget.usd is not None for budget in budgets) and access.price is None:
+        raise BadInput(f"A budget bounds money and {access.model} has no price; give it one in SWEEPER_PRICES.")
     if MODEL_AGENT in settings.agents:
         require_extra()

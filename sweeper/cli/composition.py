@@ -82,9 +82,8 @@ def model_doors(settings: Settings) -> ModelProxy | None:
     """The way of a command agent to its model; None: it has none. Raises PolicyDenied, BadInput."""
     if settings.model is None:
         return None
-    there = upstream(settings.model, settings.model_url, settings.model_key, settings.model_providers)
-    known = settings.prices.get(there.model)
-    return ModelProxy(there, known.price() if known else None, settings.state_dir.expanduser().absolute() / "spent")
+    access = settings.model_access()
+    return ModelProxy(upstream(access), access.price, settings.state_dir.expanduser().absolute() / "spent")
 
 
 async def command_sandbox(settings: Settings, state: StateDir, sandbox: Sandbox) -> Sandbox:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from sweeper.cli.model_worker import AGENT, require_extra
+from sweeper.activities.names import MODEL_AGENT
+from sweeper.cli.model_worker import require_extra
 from sweeper.cli.sample import mended_pricing
 
 _FOUND = {
@@ -23,7 +24,7 @@ async def model_for(agent: str | None, root: Path) -> AsyncIterator[Mapping[str,
 
     Raises MissingTool without the extra.
     """
-    if agent != AGENT:
+    if agent != MODEL_AGENT:
         yield {}
         return
     require_extra()

@@ -6,11 +6,11 @@ from importlib.util import find_spec
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from sweeper.activities import names
 from sweeper.config import Settings
 from sweeper.errors import MissingTool
 from sweeper.worker import EdgeInterceptor, workflow_runner
 
-AGENT = "llm"
 EXTRA = ("pydantic_ai", "openai", "anthropic")
 
 
@@ -19,20 +19,13 @@ def model_workers(client: Client, settings: Settings) -> Sequence[Worker]:
 
     Raises MissingTool without the extra, BadInput and PolicyDenied for a model that cannot or may not be asked.
     """
-    if AGENT not in settings.agents:
+    if names.MODEL_AGENT not in settings.agents:
         return ()
     require_extra()
-    from adapters.agents.llm.access import ModelAccess
     from adapters.agents.llm.providers import Models
     from adapters.agents.llm.worker import WorkerKit, build_llm_worker
 
-    access = ModelAccess(
-        name=settings.model or "",
-        url=settings.model_url,
-        key=settings.model_key,
-        providers=settings.model_providers,
-        prices={name: price.price() for name, price in settings.prices.items()},
-    )
+    access = settings.model_access()
     kit = WorkerKit(runner=workflow_runner(), interceptors=[EdgeInterceptor()], grace=settings.stop_grace)
     return (build_llm_worker(client, access, Models(access).named, kit),)
 

@@ -11,9 +11,10 @@ from pydantic_settings import BaseSettings, NoDecode
 
 from sweeper.config.types import CommaList, Duration, parse_json
 from sweeper.model import Allowance, Price, Strict
+from sweeper.policy.model_access import OWN_URLS, ModelAccess
 
 AGENTS = ("autofix", "command", "llm")
-PROVIDERS = ("anthropic", "openai")
+PROVIDERS = tuple(OWN_URLS)
 _MICRO = 1_000_000
 
 
@@ -100,6 +101,16 @@ class AgentSettings(BaseSettings):
     """Of one sweep."""
     budget_repository_day: Budgets = BudgetSettings()
     budget_installation_day: Budgets = BudgetSettings()
+
+    def model_access(self) -> ModelAccess:
+        """Which model is asked, where and at what price."""
+        return ModelAccess(
+            name=self.model or "",
+            url=self.model_url,
+            key=self.model_key,
+            providers=self.model_providers,
+            prices={name: price.price() for name, price in self.prices.items()},
+        )
 
     @model_validator(mode="after")
     def _agents_have_what_they_need(self) -> Self:

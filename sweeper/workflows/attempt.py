@@ -16,7 +16,6 @@ from sweeper.workflows.calls import Calls, nobody_took_it, sentence_of, was_canc
 from sweeper.workflows.proof import PROOFS, commands_of
 from sweeper.workflows.waits import Bell
 
-MODEL_AGENT = "llm"
 NO_MODEL_WORKER = (
     f"no worker polls {names.MODEL_QUEUE}; install ci-sweeper[llm], set SWEEPER_MODEL and start a worker with agent llm"
 )
@@ -45,7 +44,7 @@ class AttemptWorkflow:
     async def run(self, attempt: AttemptInput) -> AttemptResult:
         """The result of the try; a failing agent is a verdict, not an error."""
         request = attempt.request
-        if request.agent == MODEL_AGENT:
+        if request.agent == names.MODEL_AGENT:
             answer = await self._by_model(attempt)
         else:
             answer = await self._calls.do(names.FIX, request)
@@ -96,9 +95,7 @@ class AttemptWorkflow:
     def _model_task(self, attempt: AttemptInput) -> toolbox.ModelTask:
         """An agent's time is bounded for every agent alike; here by its allowance."""
         request = attempt.request
-        longest = request.agent_timeout.total_seconds()
-        allowed = request.allowance.seconds
-        seconds = longest if allowed is None else min(longest, allowed)
+        seconds = request.agent_timeout.total_seconds()
         return toolbox.ModelTask(
             attempt=request.model_copy(update={"allowance": request.allowance.model_copy(update={"seconds": seconds})}),
             host=attempt.host,

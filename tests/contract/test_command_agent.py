@@ -19,6 +19,7 @@ from adapters.models.proxy_upstream import upstream
 from adapters.sandbox import Bubblewrap, Unsandboxed, choose_sandbox
 from sweeper.errors import BadInput, MissingTool
 from sweeper.model import Allowance, FixOutcome, FixReport, Trouble, Workspace
+from sweeper.policy.model_access import ModelAccess
 from sweeper.ports.agents import KeepsAccount
 from tests.contract.test_agents import task
 from tests.support.model_upstream import Provider, provider_on_loopback
@@ -62,7 +63,7 @@ async def room(tmp_path: Path) -> Room:
 
 
 def doors(provider: Provider) -> ModelProxy:
-    return ModelProxy(upstream("anthropic:good", provider.url, SecretStr(KEY)))
+    return ModelProxy(upstream(ModelAccess(name="anthropic:good", url=provider.url, key=SecretStr(KEY))))
 
 
 async def fix(
@@ -119,7 +120,7 @@ async def test_it_reaches_nothing_but_the_model(room: Room, provider: Provider) 
 
 
 async def test_what_a_killed_worker_had_spent_is_not_forgotten(room: Room, provider: Provider, tmp_path: Path) -> None:
-    there = upstream("anthropic:good", provider.url, SecretStr(KEY))
+    there = upstream(ModelAccess(name="anthropic:good", url=provider.url, key=SecretStr(KEY)))
     workspace = Workspace(host="h", name="w", repository_id=1, commit="0" * 40, path=str(room.path))
     store = FileArtifacts(str(tmp_path / "artefacts"))
     told = task().model_copy(update={"allowance": Allowance(model_calls=2)})
@@ -203,7 +204,9 @@ async def test_a_preset_without_a_fitting_model_is_refused(tmp_path: Path) -> No
     with pytest.raises(BadInput, match="speaks anthropic; set SWEEPER_MODEL"):
         CommandAgent(CLAUDE_CODE, sandbox, store)
     with pytest.raises(BadInput, match="speaks anthropic"):
-        CommandAgent(CLAUDE_CODE, sandbox, store, ModelProxy(upstream("openai:m", None, None)))
+        CommandAgent(
+            CLAUDE_CODE, sandbox, store, ModelProxy(upstream(ModelAccess(name="openai:m", key=SecretStr(KEY))))
+        )
 
 
 def test_a_preset_that_is_none_is_refused_with_those_there_are() -> None:

@@ -8,7 +8,6 @@ import pytest
 from pydantic import SecretStr
 from temporalio.client import Client
 
-from adapters.agents.llm.access import ModelAccess
 from adapters.agents.llm.agent import LONGEST_PAUSE
 from adapters.agents.llm.providers import Models
 from adapters.models.recorded.faults import FaultKind, FaultRule
@@ -17,6 +16,7 @@ from adapters.models.recorded.script import Script, ToolCall, Turn, Usage
 from sweeper.activities.requests import FixAnswer
 from sweeper.model import FixOutcome, FixReport, Price
 from sweeper.model.fix import Trouble
+from sweeper.policy.model_access import ModelAccess
 from tests.support.model_agent import FINISH, MemoryTools, start, working
 from tests.support.recorded_models import RecordedModel, recorded_here
 from tests.support.temporal import time_skipping_env

@@ -16,6 +16,7 @@ from adapters.models.proxy_request import BODY_BYTES
 from adapters.models.proxy_upstream import upstream
 from sweeper.errors import BadInput, PolicyDenied
 from sweeper.model import Allowance, Price, Spent
+from sweeper.policy.model_access import ModelAccess
 from sweeper.ports.models import ModelDoor
 from tests.support.model_upstream import Provider, provider_on_loopback
 from tests.support.sandboxes import until
@@ -44,7 +45,7 @@ async def provider() -> AsyncIterator[Provider]:
 async def door(
     provider: Provider, allowance: Allowance | None = None, model: str = "anthropic:good", price: Price | None = None
 ) -> AsyncIterator[tuple[ModelDoor, httpx.AsyncClient]]:
-    proxy = ModelProxy(upstream(model, provider.url, SecretStr(KEY)), price)
+    proxy = ModelProxy(upstream(ModelAccess(name=model, url=provider.url, key=SecretStr(KEY))), price)
     async with proxy.open("sweep-1-1/1", allowance or Allowance()) as opened:
         transport = httpx.AsyncHTTPTransport(uds=str(Path(opened.directory, f"{PORT}.sock")))
         async with httpx.AsyncClient(transport=transport, base_url=opened.url) as inside:
@@ -201,7 +202,7 @@ async def test_the_name_a_host_is_asked_by_is_no_part_of_the_path(provider: Prov
 
 
 async def test_a_try_that_goes_on_after_a_kill_goes_on_counting(provider: Provider, tmp_path: Path) -> None:
-    there = upstream("anthropic:good", provider.url, SecretStr(KEY))
+    there = upstream(ModelAccess(name="anthropic:good", url=provider.url, key=SecretStr(KEY)))
     told = []
     for key in ("one", "one", "another"):
         async with ModelProxy(there, place=tmp_path / "spent").open(key, Allowance(model_calls=3)) as opened:
@@ -364,8 +365,9 @@ async def test_a_closed_door_leaves_no_socket_and_no_connection(provider: Provid
 
 def test_code_goes_to_no_provider_that_the_operator_did_not_allow() -> None:
     with pytest.raises(PolicyDenied, match="SWEEPER_MODEL_PROVIDERS"):
-        upstream("openai:good", "https://elsewhere.example/v1", None, ["api.openai.com"])
-    assert upstream("openai:good", None, None, ["API.openai.com"]).base == "https://api.openai.com/v1"
+        upstream(ModelAccess(name="openai:good", url="https://elsewhere.example/v1", providers=("api.openai.com",)))
+    known = ModelAccess(name="openai:good", key=SecretStr(KEY), providers=("API.openai.com",))
+    assert upstream(known).base == "https://api.openai.com/v1"
 
 
 @pytest.mark.parametrize(
@@ -380,15 +382,15 @@ def test_code_goes_to_no_provider_that_the_operator_did_not_allow() -> None:
     ],
 )
 def test_addresses_are_taken_as_each_providers_clients_have_them(model: str, url: str | None, base: str) -> None:
-    assert upstream(model, url, None).base == base
+    assert upstream(ModelAccess(name=model, url=url, key=SecretStr(KEY))).base == base
 
 
 @pytest.mark.parametrize("url", ["ftp://a.example", "https://user:pw@a.example", "https://"])
 def test_what_is_no_address_of_a_model_is_refused(url: str) -> None:
     with pytest.raises(BadInput, match="SWEEPER_MODEL_URL"):
-        upstream("openai:m", url, None)
+        upstream(ModelAccess(name="openai:m", url=url))
 
 
 def test_the_key_is_not_in_what_a_log_would_print() -> None:
-    assert KEY not in repr(upstream("openai:m", None, SecretStr(KEY)))
-    assert KEY not in json.dumps(repr(ModelProxy(upstream("openai:m", None, SecretStr(KEY)))))
+    assert KEY not in repr(upstream(ModelAccess(name="openai:m", key=SecretStr(KEY))))
+    assert KEY not in json.dumps(repr(ModelProxy(upstream(ModelAccess(name="openai:m", key=SecretStr(KEY))))))

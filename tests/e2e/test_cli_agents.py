@@ -25,6 +25,7 @@ from adapters.sandbox import choose_sandbox
 from adapters.sandbox.layout import WORK_AT
 from sweeper.model import Check, CheckPlan, Diagnosis, FailureClass, FixOutcome, Workspace
 from sweeper.model.task import Task
+from sweeper.policy.model_access import ModelAccess
 from tests.support.commands import environment, sweeper
 from tests.support.git_origin import git
 from tests.support.local_repository import fingerprint
@@ -125,7 +126,7 @@ async def test_a_real_coding_agent_mends_a_real_repository_in_the_sandbox(name: 
     give_away(repository, sandbox.owner())
     async with recorded_here(script(name, repository), tmp_path / "model") as model:
         address, url = model_address(name, model.info)
-        doors = ModelProxy(upstream(address, url, SecretStr(model.info.key)))
+        doors = ModelProxy(upstream(ModelAccess(name=address, url=url, key=SecretStr(model.info.key))))
         store = FileArtifacts((tmp_path / "artefacts").as_uri())
         report = await CommandAgent(PRESETS[name], sandbox, store, doors).fix(
             task(), Workspace(host="h", name="w", repository_id=1, commit="0" * 40, path=str(repository)), PATIENCE

@@ -16,7 +16,6 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Worker
 
-from adapters.agents.llm.access import ModelAccess
 from adapters.agents.llm.agent import ModelFor
 from adapters.agents.llm.folding import turns_left_out
 from adapters.agents.llm.guard import GuardedModel
@@ -27,6 +26,7 @@ from sweeper.activities.toolbox import ANSWER_BYTES, Bench, ToolAnswer
 from sweeper.errors import NotFound
 from sweeper.model import Allowance, Check, CheckPlan, Limits, Patch, Reproduction, Timeouts
 from sweeper.model.journal import RecordState
+from sweeper.policy.model_access import ModelAccess
 from sweeper.worker import EdgeInterceptor, workflow_runner
 from tests.support.values import FAILING_SHA, diagnosis, run_facts
 

@@ -16,7 +16,6 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from adapters.agents.llm.access import ModelAccess
 from adapters.agents.llm.desk import Stopped
 from adapters.agents.llm.endings import ending
 from adapters.agents.llm.folding import (
@@ -32,11 +31,13 @@ from adapters.agents.llm.folding import (
 from adapters.agents.llm.guard import ANSWER_BYTES, CALLS_AT_ONCE, let_through, refusal_of, without_body
 from adapters.agents.llm.hands import as_data
 from adapters.agents.llm.meter import MODEL_CALLS, Meter
+from adapters.agents.llm.providers import Models
 from adapters.models.proxy_upstream import upstream
 from sweeper.activities import toolbox
 from sweeper.errors import BadInput, PolicyDenied, SweeperError
 from sweeper.model import Allowance, FixOutcome, Price, Spent
 from sweeper.model.fix import Trouble
+from sweeper.policy.model_access import ModelAccess
 from sweeper.policy.spending import spent_line
 
 PRICE = Price(input_micro_usd=3_000_000, output_micro_usd=15_000_000)
@@ -262,5 +263,6 @@ def test_who_may_see_code_is_asked() -> None:
 def test_one_address_is_the_same_place_for_both_agents_that_ask_a_model(provider: str, tail: str) -> None:
     url = f"http://127.0.0.1:8080{tail}"
     access = ModelAccess(name=f"{provider}:m", url=url)
+    asked = Models(access).named(access.name)
     below = "" if provider == "openai" else "/v1"  # the clients of the one leave the version to the address
-    assert f"{access.address}{below}/x" == upstream(f"{provider}:m", url, None).url("/x")
+    assert f"{asked.base_url.rstrip('/')}{below}/x" == upstream(access).url("/x")

@@ -2,9 +2,9 @@
 
 from temporalio import activity
 
-from adapters.agents.llm.access import ModelAccess
 from adapters.agents.llm.prompt import versions
 from sweeper.activities import names, requests, toolbox
+from sweeper.policy.model_access import ModelAccess
 
 
 class ModelActivities:

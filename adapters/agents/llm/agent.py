@@ -21,8 +21,9 @@ from adapters.agents.llm.elsewhere import Elsewhere
 from adapters.agents.llm.prompt import PROMPT
 from adapters.agents.llm.steward import MODEL_BOUND, Steward
 from adapters.agents.llm.tools import TOOLS
+from sweeper.activities.names import MODEL_AGENT
 
-NAME = "llm"
+NAME = MODEL_AGENT
 UNDECIDED = "openai:undecided"
 """An agent has to have a model; each run names its own."""
 MISTAKES = 5

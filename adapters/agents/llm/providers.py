@@ -15,9 +15,9 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from adapters.agents.llm.access import ModelAccess
 from adapters.agents.llm.guard import GuardedModel
 from sweeper.errors import PolicyDenied
+from sweeper.policy.model_access import ModelAccess
 
 BODY_BYTES = 4 << 20
 CONNECT_SECONDS = 10.0
@@ -47,9 +47,14 @@ class Models:
             raise PolicyDenied(f"This worker may not ask {provider!r}: set SWEEPER_MODEL to one of its models.")
         key = self.access.key.get_secret_value() if self.access.key else NO_KEY
         if provider == "anthropic":
-            anthropic = AsyncAnthropic(api_key=key, base_url=self.access.address, max_retries=0, http_client=self._http)
+            anthropic = AsyncAnthropic(
+                api_key=key,
+                base_url=self.access.base.removesuffix("/v1"),  # this client puts the version behind it itself
+                max_retries=0,
+                http_client=self._http,
+            )
             return GuardedModel(AnthropicModel(model, provider=AnthropicProvider(anthropic_client=anthropic)))
-        openai = AsyncOpenAI(api_key=key, base_url=self.access.address, max_retries=0, http_client=self._http)
+        openai = AsyncOpenAI(api_key=key, base_url=self.access.base, max_retries=0, http_client=self._http)
         return GuardedModel(OpenAIChatModel(model, provider=OpenAIProvider(openai_client=openai)))
 
 

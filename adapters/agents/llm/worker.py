@@ -13,12 +13,12 @@ from pydantic_ai.durable_exec.temporal import PydanticAIPlugin, TemporalDurabili
 from temporalio.client import Client
 from temporalio.worker import Interceptor, Worker, WorkflowRunner
 
-from adapters.agents.llm.access import ModelAccess
 from adapters.agents.llm.activities import ModelActivities
 from adapters.agents.llm.agent import ModelFor, build_agent
 from adapters.agents.llm.workflow import LlmWorkflow
 from sweeper.activities import names
 from sweeper.errors import Bug
+from sweeper.policy.model_access import ModelAccess
 
 CACHED_WORKFLOWS = 50
 STICKY_TIMEOUT = timedelta(seconds=2)
