@@ -113,6 +113,7 @@ _PURE = (
     "sweeper.activities.names",
     "sweeper.activities.requests",
     "sweeper.activities.toolbox",
+    "sweeper.activities.writes",
     "sweeper.activities.care",
 )
 """Values and pure functions, held so by the import contracts. Importing them anew for each workflow took 130 to 180 ms

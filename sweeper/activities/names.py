@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from sweeper.activities import care, requests, toolbox
+from sweeper.activities import care, requests, toolbox, writes
 from sweeper.model import (
     Background,
     Effect,
@@ -75,7 +75,7 @@ ADMIT = Activity("admit", RunRef, RunFacts, Timing.READ)
 COLLECT = Activity("collect", requests.CollectRequest, requests.Collected, Timing.READ)
 DIAGNOSE = Activity("diagnose", requests.DiagnoseRequest, requests.Diagnosed, Timing.READ)
 LOOK_ABOUT = Activity("look_about", requests.LookAboutRequest, Background, Timing.READ)
-RERUN_FAILED = Activity("rerun_failed", requests.RerunRequest, Effect, Timing.WRITE)
+RERUN_FAILED = Activity("rerun_failed", writes.RerunRequest, Effect, Timing.WRITE)
 NEWEST_ATTEMPT = Activity("newest_attempt", RunRef, RunFacts, Timing.READ)
 CHOOSE_HOST = Activity("choose_host", requests.Nothing, requests.HostChoice, Timing.READ)
 PREPARE = Activity("prepare", requests.PrepareRequest, Workspace, Timing.GIT, on_host=True)
@@ -93,19 +93,19 @@ MODEL_READY = Activity("model_ready", requests.AttemptRequest, toolbox.ModelRead
 FINISH_ATTEMPT = Activity("finish_attempt", toolbox.FinishRequest, requests.FixAnswer, Timing.GIT, on_host=True)
 VERIFY = Activity("verify", requests.VerifyRequest, Verdict, Timing.CHECK, on_host=True)
 REVALIDATE = Activity("revalidate", requests.RevalidateRequest, Verdict, Timing.CHECK, on_host=True)
-PUSH_BRANCH = Activity("push_branch", requests.PushRequest, Effect, Timing.WRITE, on_host=True)
-OPEN_PROPOSAL = Activity("open_proposal", requests.ProposeRequest, OpenedPull, Timing.WRITE)
-UPDATE_PROPOSAL = Activity("update_proposal", requests.UpdateRequest, Effect, Timing.WRITE)
+PUSH_BRANCH = Activity("push_branch", writes.PushRequest, Effect, Timing.WRITE, on_host=True)
+OPEN_PROPOSAL = Activity("open_proposal", writes.ProposeRequest, OpenedPull, Timing.WRITE)
+UPDATE_PROPOSAL = Activity("update_proposal", writes.UpdateRequest, Effect, Timing.WRITE)
 READ_WORLD = Activity("read_world", PullRef, World, Timing.READ)
-FIND_PULL = Activity("find_pull", requests.FindPullRequest, requests.FoundPull, Timing.READ)
-REPORT_CHECK = Activity("report_check", requests.ReportCheckRequest, Effect, Timing.WRITE)
-LABEL = Activity("label", requests.LabelRequest, Effect, Timing.WRITE)
-REQUEST_REVIEWERS = Activity("request_reviewers", requests.ReviewersRequest, Effect, Timing.WRITE)
-DRAFT = Activity("draft", requests.DraftRequest, Effect, Timing.WRITE)
-COMMENT = Activity("comment", requests.CommentRequest, Effect, Timing.WRITE)
-CLOSE_PROPOSAL = Activity("close_proposal", requests.CloseRequest, Effect, Timing.WRITE)
-MERGE = Activity("merge", requests.MergeRequest, Effect, Timing.WRITE)
-DELETE_BRANCH = Activity("delete_branch", requests.DeleteBranchRequest, Effect, Timing.WRITE, on_host=True)
+FIND_PULL = Activity("find_pull", writes.FindPullRequest, writes.FoundPull, Timing.READ)
+REPORT_CHECK = Activity("report_check", writes.ReportCheckRequest, Effect, Timing.WRITE)
+LABEL = Activity("label", writes.LabelRequest, Effect, Timing.WRITE)
+REQUEST_REVIEWERS = Activity("request_reviewers", writes.ReviewersRequest, Effect, Timing.WRITE)
+DRAFT = Activity("draft", writes.DraftRequest, Effect, Timing.WRITE)
+COMMENT = Activity("comment", writes.CommentRequest, Effect, Timing.WRITE)
+CLOSE_PROPOSAL = Activity("close_proposal", writes.CloseRequest, Effect, Timing.WRITE)
+MERGE = Activity("merge", writes.MergeRequest, Effect, Timing.WRITE)
+DELETE_BRANCH = Activity("delete_branch", writes.DeleteBranchRequest, Effect, Timing.WRITE, on_host=True)
 DISCARD = Activity("discard", requests.DiscardRequest, requests.Nothing, Timing.GIT, on_host=True)
 FIND_ROOM = Activity("find_room", requests.RoomRequest, Room, Timing.READ)
 ENTER_TARGET = Activity("enter_target", EnterRequest, Answer, Timing.READ)

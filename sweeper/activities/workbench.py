@@ -6,7 +6,7 @@ deletions look at the remote first and compare with the commit they meant.
 
 from temporalio import activity
 
-from sweeper.activities import names, requests
+from sweeper.activities import names, requests, writes
 from sweeper.activities.job_runs import JobRunner
 from sweeper.activities.journaling import JournalKeeper, agent_action
 from sweeper.activities.reproducing import Reproducer, tested_commit
@@ -120,7 +120,7 @@ class WorkbenchActivities:
         return await self._verifier.verify(verify.model_copy(update=there))
 
     @activity.defn(name=names.PUSH_BRANCH.name)
-    async def push_branch(self, request: requests.PushRequest) -> Effect:
+    async def push_branch(self, request: writes.PushRequest) -> Effect:
         """Our branch at exactly this commit; anybody else's commit on it is never overwritten."""
         if request.patch is not None:
             await self._keeper.have_patch(request.run.repository, request.run.repository_id, request.patch)
@@ -130,7 +130,7 @@ class WorkbenchActivities:
         )
 
     @activity.defn(name=names.DELETE_BRANCH.name)
-    async def delete_branch(self, request: requests.DeleteBranchRequest) -> Effect:
+    async def delete_branch(self, request: writes.DeleteBranchRequest) -> Effect:
         """Gone, if it still was ours. At which of our commits it is, a lost push leaves open, so each is tried."""
         access = await self._code_host.git_access(request.run.repository)
         effect = Effect(key=request.effect_key, name="branch.delete", state=EffectState.SKIPPED, note="never pushed")

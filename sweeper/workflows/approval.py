@@ -3,7 +3,7 @@
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-from sweeper.activities import names, requests
+from sweeper.activities import names, writes
 from sweeper.errors import MergeRefused
 from sweeper.model import Outcome, Step, VerdictKind, World
 from sweeper.policy.freshness import REVERIFIABLE, freshness
@@ -55,7 +55,7 @@ class Approval(Chapter):
 
     async def _merge(self, decision: Decision) -> Decision:
         self._progress.enter(Step.MERGE)
-        request = requests.MergeRequest(
+        request = writes.MergeRequest(
             pull=self._progress.pull,
             head_sha=self._progress.proposal.head_sha,
             target_head=self._progress.state.verified_target,

@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from sweeper.activities import names, requests
+from sweeper.activities import names, writes
 from sweeper.model import CheckReport, Effect, Outcome, RunRef
 from sweeper.policy.compensation import conclusion_of
 from sweeper.policy.trying import without_results
@@ -36,11 +36,11 @@ class CheckRun:
         sha = known(self._progress.state.checked_sha)
         return await self._report(sha, title=str(outcome), summary=reason, outcome=outcome, learned=self._learned())
 
-    def _learned(self) -> requests.Learned | None:
+    def _learned(self) -> writes.Learned | None:
         state = self._progress.state
         if state.facts is None or state.diagnosis is None:
             return None
-        return requests.Learned(facts=state.facts, diagnosis=state.diagnosis, attempts=without_results(state.attempts))
+        return writes.Learned(facts=state.facts, diagnosis=state.diagnosis, attempts=without_results(state.attempts))
 
     async def _report(
         self,
@@ -49,9 +49,9 @@ class CheckRun:
         title: str,
         summary: str,
         outcome: Outcome | None = None,
-        learned: requests.Learned | None = None,
+        learned: writes.Learned | None = None,
     ) -> Effect:
-        request = requests.ReportCheckRequest(
+        request = writes.ReportCheckRequest(
             run=self._run,
             report=CheckReport(
                 sha=sha,

@@ -5,7 +5,7 @@ from typing import Any
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from sweeper.activities import names, requests
+from sweeper.activities import names, requests, writes
 from sweeper.model import Effect, Ending, Step, Wire
 from sweeper.policy.compensation import NEEDS_HUMAN, Undo, undo_plan
 from sweeper.workflows.calls import sentence_of
@@ -54,7 +54,7 @@ class Compensation(Chapter):
 
     async def _find_proposal(self, left_over: list[str]) -> None:
         """Stopped while a pull request was being opened: whether it is there, GitHub has to say."""
-        request = requests.FindPullRequest(run=self._run, branch=self._progress.branch)
+        request = writes.FindPullRequest(run=self._run, branch=self._progress.branch)
         try:
             found = await self._calls.do(names.FIND_PULL, request)
         except FAILURES as error:
@@ -73,22 +73,22 @@ class Compensation(Chapter):
         key = self._progress.next_key()
         if undo is Undo.DELETE_BRANCH:
             ours = self._our_commits()
-            return names.DELETE_BRANCH, requests.DeleteBranchRequest(
+            return names.DELETE_BRANCH, writes.DeleteBranchRequest(
                 run=self._run, branch=self._progress.branch, ours=ours, effect_key=key
             )
         pull = self._progress.pull
         match undo:
             case Undo.COMMENT:
                 head = self._progress.proposal.head_sha
-                farewell = requests.Farewell(
+                farewell = writes.Farewell(
                     outcome=ending.outcome, reason=ending.reason, head=head, effects=self._progress.state.effects
                 )
-                return names.COMMENT, requests.CommentRequest(pull=pull, effect_key=key, farewell=farewell)
+                return names.COMMENT, writes.CommentRequest(pull=pull, effect_key=key, farewell=farewell)
             case Undo.LABEL:
-                return names.LABEL, requests.LabelRequest(pull=pull, labels=(NEEDS_HUMAN,), effect_key=key)
+                return names.LABEL, writes.LabelRequest(pull=pull, labels=(NEEDS_HUMAN,), effect_key=key)
             case Undo.DRAFT:
-                return names.DRAFT, requests.DraftRequest(pull=pull, effect_key=key)
-        return names.CLOSE_PROPOSAL, requests.CloseRequest(pull=pull, effect_key=key)
+                return names.DRAFT, writes.DraftRequest(pull=pull, effect_key=key)
+        return names.CLOSE_PROPOSAL, writes.CloseRequest(pull=pull, effect_key=key)
 
     async def _discard(self) -> None:
         request = requests.DiscardRequest(sweep=workflow.info().workflow_id, repository_id=self._run.repository_id)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from temporalio import workflow
 
 from sweeper import ids
-from sweeper.activities import care, names, requests
+from sweeper.activities import care, names, requests, writes
 from sweeper.model import CheckReport, RunRef
 from sweeper.model.upkeep import HostTrace, Remains, RepositoryRef
 from sweeper.policy.orphans import Fate, Judgement, gather
@@ -126,13 +126,13 @@ class Orphans:
         for trace in judgement.pulls:
             pull = PullRef(run=run, number=trace.number, branch=trace.branch)
             head = judgement.proved or trace.head_sha
-            farewell = requests.Farewell(outcome=judgement.outcome, reason=judgement.reason, head=head)
+            farewell = writes.Farewell(outcome=judgement.outcome, reason=judgement.reason, head=head)
             key = ids.upkeep_key(judgement.sweep, "comment", trace.number)
-            comment = requests.CommentRequest(pull=pull, effect_key=key, farewell=farewell)
+            comment = writes.CommentRequest(pull=pull, effect_key=key, farewell=farewell)
             done = await self._errands.run(names.COMMENT, comment) is not None and done
             if judgement.closes:
                 key = ids.upkeep_key(judgement.sweep, "close", trace.number)
-                close = requests.CloseRequest(pull=pull, effect_key=key)
+                close = writes.CloseRequest(pull=pull, effect_key=key)
                 done = await self._errands.run(names.CLOSE_PROPOSAL, close) is not None and done
         return done
 
@@ -141,7 +141,7 @@ class Orphans:
             return True
         by_life = sorted(self._errands.state.hosts.items(), key=lambda item: item[1], reverse=True)
         host = next(iter((*judgement.hosts, *(host for host, _ in by_life))), None)
-        request = requests.DeleteBranchRequest(
+        request = writes.DeleteBranchRequest(
             run=run,
             branch=ids.branch_of(judgement.sweep),
             ours=(judgement.delete,),
@@ -160,7 +160,7 @@ class Orphans:
                 conclusion="neutral",
             )
             key = ids.upkeep_key(judgement.sweep, "check", check.sha[:12])
-            request = requests.ReportCheckRequest(run=run, report=report, effect_key=key)
+            request = writes.ReportCheckRequest(run=run, report=report, effect_key=key)
             done = await self._errands.run(names.REPORT_CHECK, request) is not None and done
         return done
 

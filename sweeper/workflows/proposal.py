@@ -3,7 +3,7 @@
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-from sweeper.activities import names, requests
+from sweeper.activities import names, writes
 from sweeper.errors import Stale
 from sweeper.model import (
     AttemptResult,
@@ -53,7 +53,7 @@ class ProposalLife(Chapter):
     async def _ask_reviewers(self) -> None:
         if not self._settings.reviewers:
             return
-        request = requests.ReviewersRequest(
+        request = writes.ReviewersRequest(
             pull=self._progress.pull, reviewers=self._settings.reviewers, effect_key=self._progress.next_key()
         )
         self._progress.intend(names.REQUEST_REVIEWERS.name, request)
@@ -141,9 +141,9 @@ class ProposalLife(Chapter):
         ending = await self._places.take()
         return ending or await self._attempts.again(review)
 
-    def _texts(self, attempt: AttemptResult) -> requests.ProposeRequest:
+    def _texts(self, attempt: AttemptResult) -> writes.ProposeRequest:
         state = self._progress.state
-        return requests.ProposeRequest(
+        return writes.ProposeRequest(
             sweep=workflow.info().workflow_id,
             facts=known(state.facts),
             diagnosis=known(state.diagnosis),
@@ -160,15 +160,15 @@ class ProposalLife(Chapter):
 
     async def _update(self, attempt: AttemptResult) -> None:
         texts = self._texts(attempt)
-        request = requests.UpdateRequest(pull=self._progress.pull, proposal=texts)
+        request = writes.UpdateRequest(pull=self._progress.pull, proposal=texts)
         self._progress.intend(names.UPDATE_PROPOSAL.name, request)
         self._progress.done(await self._calls.do(names.UPDATE_PROPOSAL, request))
 
     async def _reply(self, attempt: AttemptResult, review: Review) -> None:
-        request = requests.CommentRequest(
+        request = writes.CommentRequest(
             pull=self._progress.pull,
             effect_key=self._progress.next_key(),
-            answered=requests.Answered(
+            answered=writes.Answered(
                 attempt=attempt,
                 reviewer=review.user,
                 allowed=attempts_allowed(self._settings, self._progress.state.attempts),
@@ -178,7 +178,7 @@ class ProposalLife(Chapter):
         self._progress.done(await self._calls.do(names.COMMENT, request))
 
     async def _push(self, patch: Patch, expected: str | None) -> None:
-        request = requests.PushRequest(
+        request = writes.PushRequest(
             run=self._sweep.run,
             branch=self._progress.branch,
             commit=patch.commit,

@@ -2,7 +2,7 @@
 
 from temporalio import workflow
 
-from sweeper.activities import names, requests
+from sweeper.activities import names, writes
 from sweeper.model import EffectState, Ending, Outcome, RunFacts
 from sweeper.model.sweep import Watched
 from sweeper.policy.course import Course, Way
@@ -24,7 +24,7 @@ class Rerun(Chapter):
             self._progress.wait("what is down to be up again", workflow.now() + self._settings.poll_interval)
             await self._bell.sleep(self._settings.poll_interval)
         run = known(self._progress.state.facts).run
-        request = requests.RerunRequest(run=run, effect_key=self._progress.next_key())
+        request = writes.RerunRequest(run=run, effect_key=self._progress.next_key())
         self._progress.intend(names.RERUN_FAILED.name, request)
         effect = await self._calls.do(names.RERUN_FAILED, request)
         self._progress.done(effect)

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from sweeper.activities.proposal import ProposalActivities
-from sweeper.activities.requests import Answered, CommentRequest, Farewell, ProposeRequest, UpdateRequest
+from sweeper.activities.writes import Answered, CommentRequest, Farewell, ProposeRequest, UpdateRequest
 from sweeper.model import AttemptResult, Effect, EffectState, FixOutcome, FixReport, Outcome, RunRef
 from sweeper.policy.rendering import commit_message, title
 from sweeper.ports import Ports, PullRef

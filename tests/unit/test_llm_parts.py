@@ -265,4 +265,4 @@ def test_one_address_is_the_same_place_for_both_agents_that_ask_a_model(provider
     access = ModelAccess(name=f"{provider}:m", url=url)
     asked = Models(access).named(access.name)
     below = "" if provider == "openai" else "/v1"  # the clients of the one leave the version to the address
-    assert f"{asked.base_url.rstrip('/')}{below}/x" == upstream(access).url("/x")
+    assert f"{str(asked.base_url).rstrip('/')}{below}/x" == upstream(access).url("/x")

@@ -15,7 +15,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
-from sweeper.activities import care, names, requests
+from sweeper.activities import care, names, requests, writes
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.errors import Permanent
 from sweeper.model import Effect, EffectState, Outcome, RunRef
@@ -109,15 +109,15 @@ class Findings:
         return requests.Nothing()
 
     @activity.defn(name=names.COMMENT.name)
-    async def comment(self, request: requests.CommentRequest) -> Effect:
+    async def comment(self, request: writes.CommentRequest) -> Effect:
         return self.effect(names.COMMENT.name, request)
 
     @activity.defn(name=names.CLOSE_PROPOSAL.name)
-    async def close_proposal(self, request: requests.CloseRequest) -> Effect:
+    async def close_proposal(self, request: writes.CloseRequest) -> Effect:
         return self.effect(names.CLOSE_PROPOSAL.name, request)
 
     @activity.defn(name=names.DELETE_BRANCH.name)
-    async def delete_branch(self, request: requests.DeleteBranchRequest) -> Effect:
+    async def delete_branch(self, request: writes.DeleteBranchRequest) -> Effect:
         return self.effect(names.DELETE_BRANCH.name, request)
 
     @activity.defn(name=names.DISCARD.name)
