@@ -26,7 +26,8 @@ from adapters.loopback.pages.routes import pages_app
 from adapters.loopback.recorder import Recorder
 from adapters.loopback.rest.app import rest_app
 from adapters.loopback.shapes.view import Urls
-from adapters.loopback.sockets import Listener, bind, listener
+from adapters.loopback.sockets import listener
+from adapters.serving import QuietServer, loopback_socket
 from sweeper.errors import BadInput
 
 
@@ -39,8 +40,8 @@ async def serve(options: LoopbackOptions, ready: Callable[[LoopbackInfo], None] 
     _check_hook(options.hook)
     await require_git()
     with contextlib.ExitStack() as stack:
-        main = stack.enter_context(bind(options.port))
-        blobs = stack.enter_context(bind(0))
+        main = stack.enter_context(loopback_socket(options.port))
+        blobs = stack.enter_context(loopback_socket(0))
         directory = options.state_dir.resolve()
         stack.enter_context(take(directory))
         hub = build(options, Store(directory), (main, blobs))
@@ -93,8 +94,8 @@ async def _run(
     sending = asyncio.create_task(hub.sender.run())
     serving = [asyncio.create_task(one.serve([sock])) for one, sock in zip(servers, sockets, strict=True)]
     try:
-        for server in servers:
-            await server.listening.wait()
+        for server, task in zip(servers, serving, strict=True):
+            await server.until_listening(task)
         _announce(hub)
         if ready:
             ready(hub.info)
@@ -107,7 +108,7 @@ async def _run(
         await _stop(hub, servers, [sending, *serving])
 
 
-async def _stop(hub: Hub, servers: list[Listener], tasks: list[asyncio.Task[None]]) -> None:
+async def _stop(hub: Hub, servers: list[QuietServer], tasks: list[asyncio.Task[None]]) -> None:
     hub.faults.let_go()
     for server in servers:
         server.should_exit = True

@@ -15,12 +15,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import uvicorn
-
 from adapters.models.proxy_app import ProxyApp
 from adapters.models.proxy_book import Book
 from adapters.models.proxy_meter import Meter
 from adapters.models.proxy_upstream import Upstream, client
+from adapters.serving import quiet_server
 from sweeper.errors import BadInput
 from sweeper.model import Allowance, Price, Spent
 from sweeper.ports.models import ModelDoor
@@ -104,30 +103,9 @@ class ModelProxy:
                     yield OpenDoor(str(place), app)
 
 
-class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: signals belong to the worker."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
 @asynccontextmanager
 async def _serving(app: ProxyApp, bound: socket.socket) -> AsyncIterator[None]:
-    server = _Server(
-        uvicorn.Config(
-            app,
-            http="h11",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=_CONNECTIONS,
-            timeout_graceful_shutdown=_DRAIN_SECONDS,
-        )
-    )
+    server = quiet_server(app, http="h11", drain_seconds=_DRAIN_SECONDS, connections=_CONNECTIONS)
     task = asyncio.create_task(server.serve(sockets=[bound]))  # connections wait in the socket's queue till it answers
     try:
         yield

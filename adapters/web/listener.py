@@ -1,36 +1,18 @@
 """A bound socket with a web application behind it, stopped by its owner and not by signals."""
 
 import asyncio
-import contextlib
 import errno
 import socket
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-import uvicorn
 from starlette.types import ASGIApp
 
+from adapters.serving import quiet_server
 from sweeper.errors import BadInput
 
 _DRAIN_SECONDS = 5
-
-
-class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: SIGTERM belongs to the process, which stops its parts in order."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.answers = asyncio.Event()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.answers.set()
 
 
 class Listener:
@@ -43,28 +25,13 @@ class Listener:
         self.url = url_of(bound)
         self._bound = bound
         self._socket_path = Path(bound.getsockname()) if bound.family == socket.AF_UNIX else None
-        self._server = _Server(
-            uvicorn.Config(
-                app,
-                lifespan="off",
-                ws="none",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                timeout_graceful_shutdown=_DRAIN_SECONDS,
-            )
-        )
+        self._server = quiet_server(app, drain_seconds=_DRAIN_SECONDS)
         self._serving: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Returns once it answers. Raises what the server died of."""
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))
-        ready = asyncio.create_task(self._server.answers.wait())
-        await asyncio.wait((self._serving, ready), return_when=asyncio.FIRST_COMPLETED)
-        ready.cancel()
-        if self._serving.done():
-            self._serving.result()
+        await self._server.until_listening(self._serving)
 
     async def wait(self) -> None:
         """Until it stops, by `stop` or by its own death."""
