@@ -11,7 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from adapters.loopback.sockets import bind, listener
+from adapters.loopback.sockets import listener
+from adapters.serving import loopback_socket
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,11 @@ class HookReceiver:
 async def receiving_hooks() -> AsyncIterator[HookReceiver]:
     """A receiver on a free port."""
     receiver = HookReceiver()
-    with bind(0) as sock:
+    with loopback_socket(0) as sock:
         receiver.url = f"http://127.0.0.1:{sock.getsockname()[1]}/hook"
         server = listener(receiver)
         serving = asyncio.create_task(server.serve([sock]))
-        await server.listening.wait()
+        await server.until_listening(serving)
         try:
             yield receiver
         finally:
