@@ -7,7 +7,8 @@ from pathlib import Path
 from adapters.models.recorded.script import Script, Turn
 from sweeper.model import Strict
 from tests.bench.measure import Row
-from tests.crash.agent_run import AgentRun, agent_run, says
+from tests.crash.agent_run import AgentRun, agent_run
+from tests.support.recorded_models import says
 
 STEPS = (10, 50, 200)
 """Calls of tools before the last ones."""

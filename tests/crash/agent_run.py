@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from adapters.models.recorded.script import Script, ToolCall, Turn
+from adapters.models.recorded.script import Script
 from sweeper.activities.names import TASK_QUEUE
 from sweeper.model import Allowance, Budgets, Strict, SweepInput, SweepSettings, Timeouts, Trigger, TriggerSource
 from sweeper.workflows.sweep import SweepWorkflow
@@ -13,15 +13,10 @@ from tests.crash.aftermath import RESTARTS
 from tests.support.dying_worker import Execution, ModelLife, Shared, read_diary
 from tests.support.household import Case, Household, household
 from tests.support.killable import KillableService
-from tests.support.recorded_models import RecordedModel, recorded_process
+from tests.support.recorded_models import RecordedModel, recorded_process, says
 
 STEPS = 12
 EFFECTS = {"branch.push": 1, "pull.create": 1}
-
-
-def says(name: str, **arguments: str) -> Turn:
-    """A turn that calls one tool."""
-    return Turn(calls=(ToolCall(name=name, arguments=dict(arguments)),))
 
 
 SCRIPT = Script(

@@ -8,9 +8,10 @@ from typing import Any
 from adapters.loopback.drive.answers import LedgerCall
 from adapters.loopback.drive.requests import NewPush, NewReview, PullAct
 from adapters.loopback.drive_client import DriveClient
-from adapters.models.recorded.script import Script, ToolCall, Turn
+from adapters.models.recorded.script import Script
 from sweeper.model import Outcome, RunRef
 from tests.support.ledger_file import LedgerFile
+from tests.support.recorded_models import says
 from tests.support.red_run import FAILED, MAINTAINER, RUNNER_LOST, STEPS, green_at_last
 
 FIRST_PULL = 1
@@ -159,20 +160,16 @@ _TAKE_LONG = tuple({**call, "kind": "slow", "seconds": 13} for call in (_LOOK_FO
 """Each shorter than a call may take, together longer than a target waits before it looks whether who is in lives."""
 
 
-def _use(name: str, **arguments: str) -> Turn:
-    return Turn(calls=(ToolCall(name=name, arguments=dict(arguments)),))
-
-
 WHAT_A_MODEL_SAYS = Script(
     turns=(
-        _use("list_files"),
-        _use("search_files", pattern="bad"),
-        _use("read_file", path="file.txt"),
-        _use("write_file", path="note.txt", content="bad is not good\n"),
-        _use("edit_file", path="file.txt", old="bad", new="good"),
-        _use("delete_file", path="note.txt"),
-        _use("run_check", check="check"),
-        _use("finish", cause="it was bad", change="it is good now", risk="none", confidence="high"),
+        says("list_files"),
+        says("search_files", pattern="bad"),
+        says("read_file", path="file.txt"),
+        says("write_file", path="note.txt", content="bad is not good\n"),
+        says("edit_file", path="file.txt", old="bad", new="good"),
+        says("delete_file", path="note.txt"),
+        says("run_check", check="check"),
+        says("finish", cause="it was bad", change="it is good now", risk="none", confidence="high"),
     )
 )
 """With each of its tools in turn."""

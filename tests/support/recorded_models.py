@@ -16,11 +16,16 @@ from adapters.models.recorded.control import FaultsWanted
 from adapters.models.recorded.faults import FaultRule
 from adapters.models.recorded.ledger import Entry, LedgerView
 from adapters.models.recorded.options import RecordedInfo, RecordedOptions
-from adapters.models.recorded.script import Script
+from adapters.models.recorded.script import Script, ToolCall, Turn
 from adapters.models.recorded.server import recorded_models
 
 _LOOK_EVERY = 0.02
 _ROOT = Path(__file__).parents[2]
+
+
+def says(name: str, **arguments: str) -> Turn:
+    """A turn that calls one tool."""
+    return Turn(calls=(ToolCall(name=name, arguments=dict(arguments)),))
 
 
 class RecordedModel:
