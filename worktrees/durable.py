@@ -1,7 +1,12 @@
 """Files that are either wholly there or not there, also after a power cut."""
 
 import os
+import time
 from pathlib import Path
+
+_TICK_SECONDS = 0.001
+_MOST_TICKS = 3_000
+"""File systems stamp by the kernel's tick (1-10 ms), the coarsest still in use by 2 s."""
 
 
 def write_durably(path: Path, data: bytes, mode: int = 0o600) -> None:
@@ -23,3 +28,22 @@ def sync_directory(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def outlast_stamp(path: Path) -> None:
+    """Return once whatever changes on this file system carries a later time of change than `path` does.
+
+    Stamps are as coarse as the kernel's tick (inode(7)): without it, a change right after looks as old as `path`.
+    Raises OSError where the clock of the file system stands still.
+    """
+    stamp = path.stat().st_ctime_ns
+    beside = path.with_name(f".{path.name}.{os.getpid()}.clock")
+    try:
+        for _ in range(_MOST_TICKS):
+            beside.touch(mode=0o600)
+            if beside.stat().st_ctime_ns > stamp:
+                return
+            time.sleep(_TICK_SECONDS)
+    finally:
+        beside.unlink(missing_ok=True)
+    raise OSError(f"The clock of the file system that holds {path.parent} stands still; set this host's clock.")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sweeper.errors import NotFound
 from worktrees import synthetic
-from worktrees.durable import sync_directory, write_durably
+from worktrees.durable import outlast_stamp, sync_directory, write_durably
 from worktrees.git import GitCall
 from worktrees.homes import Owner, make_home
 from worktrees.hostile import remove_tree
@@ -87,7 +87,7 @@ class Worktrees:
             yield place
 
     def completed_ns(self, place: Place) -> int:
-        """When a worktree that is held was complete, by the file system's clock."""
+        """When a worktree that is held was complete, by the file system's clock; what is done to it is later."""
         return (place.admin / _READY).stat().st_ctime_ns
 
     def remove(self, name: str) -> None:
@@ -145,6 +145,7 @@ class Worktrees:
             _give_away(place.tree, self._owner)
         sync_directory(place.tree)
         write_durably(place.admin / _READY, _marker(place.name, commit))
+        outlast_stamp(place.admin / _READY)  # what is done to the files from now on is told by its time
 
 
 def _marker(name: str, commit: str) -> bytes:
