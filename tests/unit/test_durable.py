@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from worktrees.durable import outlast_stamp, write_durably
+from worktrees.durable import outlast_stamp
 
 TIMES = 50
 
@@ -11,7 +11,7 @@ def test_what_is_written_right_after_a_stamp_was_outlasted_is_later_than_it(tmp_
     marker, after = tmp_path / "marker", tmp_path / "after"
     stamps = []
     for _ in range(TIMES):
-        write_durably(marker, b"ready\n")
+        marker.write_bytes(b"ready\n")
         outlast_stamp(marker)
         after.write_bytes(b"written\n")
         stamps.append((marker.stat().st_ctime_ns, after.stat().st_ctime_ns))
@@ -20,6 +20,6 @@ def test_what_is_written_right_after_a_stamp_was_outlasted_is_later_than_it(tmp_
 
 def test_nothing_of_the_asking_is_left(tmp_path: Path) -> None:
     marker = tmp_path / "marker"
-    write_durably(marker, b"ready\n")
+    marker.write_bytes(b"ready\n")
     outlast_stamp(marker)
     assert list(tmp_path.iterdir()) == [marker]
