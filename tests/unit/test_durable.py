@@ -7,14 +7,16 @@ from worktrees.durable import outlast_stamp
 TIMES = 50
 
 
-def test_what_is_written_right_after_a_stamp_was_outlasted_is_later_than_it(tmp_path: Path) -> None:
+def test_a_rename_right_after_a_stamp_was_outlasted_is_later_than_it(tmp_path: Path) -> None:
+    """Of a folder nobody looked at: a kernel may stamp what was looked at more finely than its tick."""
     stamps = []
-    for n in range(TIMES):  # new files each time: a kernel may stamp one that was looked at more finely
-        marker, after = tmp_path / f"marker-{n}", tmp_path / f"after-{n}"
+    for n in range(TIMES):
+        marker, folder = tmp_path / f"marker-{n}", tmp_path / f"folder-{n}"
+        (folder / "a").mkdir(parents=True)
         marker.write_bytes(b"ready\n")
         outlast_stamp(marker)
-        after.write_bytes(b"written\n")
-        stamps.append((marker.stat().st_ctime_ns, after.stat().st_ctime_ns))
+        (folder / "a").rename(folder / "b")
+        stamps.append((marker.stat().st_ctime_ns, folder.stat().st_ctime_ns))
     assert [(stamp, later) for stamp, later in stamps if later <= stamp] == []
 
 
