@@ -92,13 +92,13 @@ async def test_the_whole_verifier_believes_an_honest_fix(tmp_path: Path) -> None
 
 
 def _write(room: Room, name: str, files: Mapping[str, str | bytes | None], case: Case) -> str:
-    """Lay a tree out in a folder of its own; answers with the line of shell that runs the check in it."""
+    """Lay a tree out in a folder of its own; answers with the line of shell that runs the check as a job does."""
     texts = {f"{name}/{path}": data for path, data in files.items() if isinstance(data, str)}
     room.write({**texts, f"commands/{name}": case.command})
     for path, mode in case.modes.items():
         if mode == "100755" and path in files:
             (room.path / name / path).chmod(0o755)
-    return f'(cd {name} && sh ../commands/{name}) >commands/{name}.log 2>&1 </dev/null; echo "{name} $?"'
+    return f'(cd {name} && sh -e ../commands/{name}) >commands/{name}.log 2>&1 </dev/null; echo "{name} $?"'
 
 
 @pytest.mark.slow
