@@ -4,6 +4,8 @@ import os
 import time
 from pathlib import Path
 
+from sweeper.errors import Transient
+
 _TICK_SECONDS = 0.001
 _MOST_TICKS = 3_000
 """File systems stamp by the kernel's tick (1-10 ms), the coarsest still in use by 2 s."""
@@ -34,7 +36,7 @@ def outlast_stamp(path: Path) -> None:
     """Return once whatever changes on this file system carries a later time of change than `path` does.
 
     Stamps are as coarse as the kernel's tick (inode(7)): without it, a change right after looks as old as `path`.
-    Raises OSError where the clock of the file system stands still.
+    Raises Transient where the clock of the file system stands still.
     """
     stamp = path.stat().st_ctime_ns
     beside = path.with_name(f".{path.name}.{os.getpid()}.clock")
@@ -46,4 +48,4 @@ def outlast_stamp(path: Path) -> None:
             time.sleep(_TICK_SECONDS)
     finally:
         beside.unlink(missing_ok=True)
-    raise OSError(f"The clock of the file system that holds {path.parent} stands still; set this host's clock.")
+    raise Transient("Set this host's clock: files that change carry no later time than those before.")

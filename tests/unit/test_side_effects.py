@@ -2,6 +2,7 @@
 
 import pytest
 
+from adapters.sandbox.layout import WORK_AT
 from sweeper.model import Check, CheckPlan, FailureClass, Finding, PlanStep, Severity, Touched
 from sweeper.policy.proof.side_effects import MOST_SHOWN, SideEffects, side_effect_findings
 from sweeper.policy.tampering import Exam
@@ -70,8 +71,8 @@ def test_what_the_untouched_tree_does_as_well_is_not_held_against_a_change() -> 
 
 def test_what_commands_of_the_plan_set_themselves_steers_nothing() -> None:
     assert found(SideEffects(env={"PYTHONPATH": "src", "VERSION": "1.2"}, path=("/sweeper/home/.local/bin",))) == ()
-    assert rejected(SideEffects(env={"PYTEST_ADDOPTS": "-k mul"}, path=("/sweeper/work/lib",))) == [
-        *("PYTEST_ADDOPTS", "/sweeper/work/lib")
+    assert rejected(SideEffects(env={"PYTEST_ADDOPTS": "-k mul"}, path=(f"{WORK_AT}/lib",))) == [
+        *("PYTEST_ADDOPTS", f"{WORK_AT}/lib")
     ]
 
 
